@@ -99,6 +99,16 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The lists of executed functions in ARCHITECTURE.md.
+.PHONY: walks
+walks: $(READY)
+	$(BIN)/python tests/walks.py --write
+
+# Size of the package compared with tests/budgets.toml, which follows figures that fell.
+.PHONY: budgets
+budgets: $(READY)
+	$(BIN)/python tests/budgets.py
+
 $(READY): pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenscape needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)

@@ -1,13 +1,23 @@
-"""ARCHITECTURE.md names files and functions that exist."""
+"""ARCHITECTURE.md is short and true, decisions name code and tests that exist, and budgets only fall."""
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
+
+import budgets
+import numpy as np
+import pytest
+import walks
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
 SOURCE = ROOT / "src" / "eigenscape"
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+PARTS = ["Context", "Decision", "Consequence", "Test"]
 
 
 def find(name):
@@ -16,31 +26,148 @@ def find(name):
     )
 
 
-def test_files_exist():
-    files = set(re.findall(r"`([\w/]+\.py)`", PAGE))
-    assert len(files) > 30
+@cache
+def figures():
+    return budgets.measure()
+
+
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", *PAGES], ids=lambda page: page.stem)
+def test_files_exist(page):
+    files = set(re.findall(r"`([\w/]+\.(?:py|js|toml))`", page.read_text()))
+    assert len(files) > (20 if page.stem == "ARCHITECTURE" else 0)
     assert sorted(file for file in files if find(file) is None) == []
 
 
-def test_functions_of_the_walks_exist():
-    steps = re.findall(r"`([\w/]+\.py)` `(?:\w+\.)?(\w+)`", PAGE)
-    assert len(steps) > 35
-    missing = [
-        (file, name)
-        for file, name in steps
-        if not re.search(rf"(def|class) {name}\b", find(file).read_text())
-    ]
-    assert missing == []
+def test_the_page_is_short():
+    assert len(PAGE.splitlines()) <= 140
 
 
-def test_walks_are_short():
-    walks = PAGE.split("## Two walks")[1].split("## Decisions")[0].split("`eigenscape embed")
-    for walk in walks:
-        assert 10 < len(re.findall(r"^\d+\. ", walk, flags=re.MULTILINE)) <= 20
+def test_walks_are_those_traced():
+    assert walks.with_walks(PAGE) == PAGE, "the code takes another way; run make walks"
+
+
+def test_walks_are_readable():
+    for name in walks.ON_THE_PAGE:
+        lines = walks.as_list(walks.walks()[name]).splitlines()
+        assert 5 <= len(lines) <= 30, name
+        assert max(map(len, lines)) <= walks.LINE_LENGTH + len(", 99 more")
+
+
+def test_walks_contain_the_mathematics():
+    fit, embed = (walks.as_list(walks.walks()[name]) for name in (walks.FIT, walks.EMBED))
+    for step in ("laplacian.laplacian_eigenmaps", "divide.divide", "lanczos.thick_restart_lanczos"):
+        assert f"`{step}`" in fit
+    for step in ("embed.embed", "isomap.isomap", "center.center", "solve.principal", "writing.write_table"):
+        assert f"`{step}`" in embed
+    assert "`eigenfunctions.Eigenfunctions.__call__`" in walks.as_list(walks.walks()[walks.TRANSFORM])
+
+
+def test_functions_are_traced_in_the_order_of_their_first_calls():
+    from eigenscape.normalize.divide import inverse_power, row_sums
+
+    found = walks.trace(lambda: [inverse_power(row_sums(matrix)) for matrix in np.ones((2, 3, 3))])
+    names = [function.name for function in found if function.file == "normalize/divide.py"]
+    assert names == ["row_sums", "inverse_power"]
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "is_step"),
+    [
+        ("methods/laplacian.py", "laplacian_eigenmaps", True),
+        ("eigenfunctions.py", "Eigenfunctions.__call__", True),
+        ("_threads.py", "parallel_map", False),  # plumbing
+        ("estimators/_rows.py", "validate_rows", False),
+        ("operators/gram.py", "check_finite", False),  # a check
+        ("eigenfunctions.py", "Embedding.residuals", False),  # a property
+        ("eigenfunctions.py", "Embedding.transform", False),  # two lines
+        ("graph/union.py", "union.<locals>.tally", False),  # nested
+    ],
+)
+def test_steps_of_a_walk(file, name, is_step):
+    assert walks.Function(file, name).is_step() == is_step
+
+
+def test_no_figure_exceeds_its_budget():
+    now = {name: row["now"] for name, row in budgets.recorded().items()}
+    assert set(now) == set(figures()), "run make budgets"
+    assert budgets.problems(figures(), now) == []
+
+
+def test_budgets_have_the_goals():
+    goals = {name: row["goal"] for name, row in budgets.recorded().items() if "goal" in row}
+    rooms = {budgets.LINES.format(room) for room in (*budgets.ROOMS, "all")}
+    assert rooms <= set(goals)
+    assert goals[budgets.LINES.format("all")] == 35_000
+    assert goals["constructor parameters"] == 15
+
+
+def test_lines_of_rooms_add_up():
+    rooms = sum(figures()[budgets.LINES.format(room)] for room in budgets.ROOMS)
+    assert rooms == figures()[budgets.LINES.format("all")]
+
+
+def test_what_is_counted():
+    text = '"""A module.\n\nIts docstring.\n"""\n\nN = 3  # a number\n# a comment\nRATE: float = -0.5\n'
+    text += 'TEXT = "3"\nFLAG = True\nSIZE = 2**20\n\n\ndef f():\n    """Docstring."""\n    return N\n'
+    tree = ast.parse(text)
+    assert budgets.code_lines(text, tree) == 7
+    assert budgets.module_numbers(tree) == 3
+    assert budgets.room_of(Path("graph/tree.py")) == budgets.room_of(Path("streams.py")) == "core"
+    assert budgets.room_of(Path("app/io/table.py")) == "app"
+
+
+def sizes(**changed):
+    rooms = {budgets.LINES.format(room): 1000 for room in budgets.ROOMS} | {"files": 50}
+    rooms |= {budgets.LINES.format(room): size for room, size in changed.items() if room != "files"}
+    total = sum(size for name, size in rooms.items() if name != "files")
+    return rooms | {budgets.LINES.format("all"): total, "files": changed.get("files", 50)}
+
+
+def test_a_figure_above_its_record_is_a_problem():
+    room, total = budgets.problems(sizes(core=1061), sizes())
+    assert room.startswith("lines of code: core: 1061, 61 more than tests/budgets.toml allows; remove code")
+    assert total.startswith("lines of code: all: 7061, 61 more")
+    assert len(budgets.problems(sizes(files=51), sizes())) == 1
+    assert budgets.problems(sizes(core=995), sizes()) == []
+    (room,) = budgets.problems(sizes(core=960), sizes())
+    assert room.endswith("run make budgets")
+
+
+def test_recorded_values_fall_and_rise_only_if_another_room_pays():
+    assert budgets.lowered(sizes(core=900, files=40), sizes()) == sizes(core=900, files=40)
+    assert budgets.lowered(sizes(files=60), sizes()) == sizes()
+    assert budgets.lowered(sizes(core=1100), sizes()) == sizes()
+    assert budgets.lowered(sizes(core=1100, app=950), sizes())[budgets.LINES.format("core")] == 1000
+    assert budgets.lowered(sizes(core=1100, app=900), sizes()) == sizes(core=1100, app=900)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_decisions_have_four_parts_and_a_test_and_are_linked(page):
+    text = page.read_text()
+    assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == PARTS
+    tests = re.findall(r"`(tests/[\w/]+\.py)`", text.split("## Test\n")[1])
+    assert tests
+    assert [test for test in tests if not (ROOT / test).exists()] == []
+    assert f"]({page.name})" in (DECISIONS / "README.md").read_text()
+
+
+def test_modules_link_to_decisions_that_exist_and_to_all_of_them():
+    links = {
+        link
+        for path in SOURCE.rglob("*.py")
+        for link in re.findall(r"docs/decisions/([\w-]+)\.md", path.read_text())
+    }
+    assert links == {page.stem for page in PAGES}
+
+
+def test_decisions_are_named_by_their_room():
+    rooms = {path.stem for path in SOURCE.iterdir()}
+    assert [page.stem for page in PAGES if page.stem.partition("-")[0] not in rooms] == []
 
 
 def test_estimators_with_a_transform_of_their_own_are_named():
-    named = PAGE.split("no `transform` of its own")[1].split("## The tree")[0]
+    page = (DECISIONS / "estimators-own-transform.md").read_text()
+    named = page.split("## Decision")[1].split("Ordinal maps")[0]
     own = [
         file.name
         for file in (SOURCE / "estimators").glob("*.py")
@@ -54,7 +181,8 @@ def test_number_of_widths_of_independent_coordinates():
     from eigenscape.methods.independence import WIDTHS
 
     numbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-    word = re.search(r"best of\s+(\w+) widths \(`methods/independence\.py`\)", PAGE)[1]
+    page = (DECISIONS / "methods-independence.md").read_text()
+    word = re.search(r"best of\s+(\w+)\s+widths\s+\(`methods/independence\.py`\)", page)[1]
     assert numbers.index(word) + 1 == len(WIDTHS)
 
 

@@ -3,6 +3,8 @@
 The body of ``Isomap.fit`` (validation, warnings, errors, attributes, their order) stays scikit-learn's, of
 the version that is installed; only the steps that take time, such as ``shortest_path``, are replaced. The
 original function is not changed.
+
+See docs/decisions/accel-rebinding.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Functions that are linear in the weights of a point on its nearest anchors."""
+"""Functions that are linear in the weights of a point on its nearest anchors.
+
+See docs/decisions/dictionary-anchors.md.
+"""
 
 from __future__ import annotations
 

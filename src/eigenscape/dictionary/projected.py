@@ -1,4 +1,7 @@
-"""A kernel bound to landmarks, with all points projected on some of its eigenfunctions."""
+"""A kernel bound to landmarks, with all points projected on some of its eigenfunctions.
+
+See docs/decisions/dictionary-anchors.md.
+"""
 
 from __future__ import annotations
 

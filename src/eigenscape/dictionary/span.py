@@ -1,4 +1,7 @@
-"""The span of a dictionary in feature space: coordinates of points in it and distances from it."""
+"""The span of a dictionary in feature space: coordinates of points in it and distances from it.
+
+See docs/decisions/dictionary-span.md.
+"""
 
 from __future__ import annotations
 

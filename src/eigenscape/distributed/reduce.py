@@ -1,4 +1,7 @@
-"""Operations on blocks of rows: tree reductions, and functions mapped over the blocks."""
+"""Operations on blocks of rows: tree reductions, and functions mapped over the blocks.
+
+See docs/decisions/distributed-reductions.md.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """The base class of all estimators, and the mixins for capabilities that only some of them have.
 
 An estimator inherits from :class:`Estimator` and from mixins, which inherit from nothing. No estimator
-inherits from another one. Attributes set by ``fit`` end in an underscore, private ones too (``_model_``)."""
+inherits from another one. Attributes set by ``fit`` end in an underscore, private ones too (``_model_``).
+
+See docs/decisions/estimators-own-transform.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Weights change the measure, not the kernel. The kernel, its widths and the neighbourhood graph are those of
 the rows with a positive weight; means, sums and the eigenproblem are those under ``sum_i w_i delta(x_i)``.
+
+See docs/decisions/estimators-sample-weights.md.
 """
 
 from __future__ import annotations

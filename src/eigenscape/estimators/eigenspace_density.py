@@ -1,4 +1,7 @@
-"""Density and novelty in the space of eigenfunctions."""
+"""Density and novelty in the space of eigenfunctions.
+
+See docs/decisions/estimators-density.md.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ compared by their exact distances.
 A neighbour is lost if its cell is not visited, or if too many candidates seem nearer by the leading
 components. Both are measured for a sample of points whose true neighbours are known, and each has its own
 remedy: more cells, and more candidates or components.
+
+See docs/decisions/graph-approximate-search.md.
 """
 
 from __future__ import annotations

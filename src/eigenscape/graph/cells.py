@@ -1,4 +1,7 @@
-"""Cells of points around k-means centres, of which a search visits those nearest to the query."""
+"""Cells of points around k-means centres, of which a search visits those nearest to the query.
+
+See docs/decisions/graph-approximate-search.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Shortest paths by elimination of the vertices, for many sources in one graph."""
+"""Shortest paths by elimination of the vertices, for many sources in one graph.
+
+See docs/decisions/graph-shortest-paths.md.
+"""
 
 from __future__ import annotations
 

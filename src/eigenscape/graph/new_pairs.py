@@ -5,6 +5,8 @@ depends on them and on the vertices alone. Each has the list of its nearest vert
 it is at least as near as the last of them, which is the condition under which it is among the nearest
 neighbours. The rule ``joined`` of the graph then decides (:func:`combine_edges`). In a minimum spanning tree
 two new points are neighbours if either is at least as near to the other as its nearest vertex.
+
+See docs/decisions/graph-new-points.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Graph methods embed distinct rows once, and a new point that equals a training point is treated as that
 vertex.
+
+See docs/decisions/graph-distinct-rows.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Affinities of vertices of which some have a label: edges of the data mixed with edges of the classes."""
+"""Affinities of vertices of which some have a label: edges of the data mixed with edges of the classes.
+
+See docs/decisions/kernels-labels.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Affinities of several views of data, of which some points are linked."""
+"""Affinities of several views of data, of which some points are linked.
+
+See docs/decisions/methods-views.md.
+"""
 
 from __future__ import annotations
 

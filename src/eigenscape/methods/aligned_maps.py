@@ -1,4 +1,7 @@
-"""Maps of several views in common coordinates: their graphs, coupled by links (Ham et al. 2005)."""
+"""Maps of several views in common coordinates: their graphs, coupled by links (Ham et al. 2005).
+
+See docs/decisions/methods-views.md.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A number of clusters is stable if the clusters stay the same under random weights of the points, drawn from an
 exponential distribution: the Bayesian bootstrap (Rubin 1981) of the empirical measure. Of the stable numbers
 the one with the largest eigengap is chosen.
+
+See docs/decisions/methods-clusters.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Densities of coordinates, and tail probabilities of what is unusual."""
+"""Densities of coordinates, and tail probabilities of what is unusual.
+
+See docs/decisions/estimators-density.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Selection of independent eigenvectors by local linear regression (Dsilva et al. 2018, sec. 3)."""
+"""Selection of independent eigenvectors by local linear regression (Dsilva et al. 2018, sec. 3).
+
+See docs/decisions/methods-independence.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Landmark MDS (Burges sec. 2.2.3; Bengio sec. 3.1) and the search for a sufficient number of landmarks."""
+"""Landmark MDS (Burges sec. 2.2.3; Bengio sec. 3.1) and the search for a sufficient number of landmarks.
+
+See docs/decisions/methods-landmarks.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the map of spectral clustering (sec. 2.3)."""
+"""Laplacian eigenmaps (Bengio sec. 2.4; Belkin sec. 2) and the map of spectral clustering (sec. 2.3).
+
+See docs/decisions/methods-laplacian.md.
+"""
 
 from __future__ import annotations
 

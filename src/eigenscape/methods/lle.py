@@ -1,4 +1,7 @@
-"""Locally linear embedding and its variants (Bengio sec. 2.6, 3.1; Burges sec. 2.4)."""
+"""Locally linear embedding and its variants (Bengio sec. 2.6, 3.1; Burges sec. 2.4).
+
+See docs/decisions/methods-lle.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Laplacian eigenmaps are the limit of strong attraction (Böhm, Berens and Kobak 2022), t-SNE is the layout
 without exaggeration (van der Maaten and Hinton 2008).
+
+See docs/decisions/methods-neighbor-embedding.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A random walk of ``t`` steps on a neighbourhood graph has transition probabilities ``P^t``. Two points are far
 from each other if the logarithms of their probabilities differ, also where both are small, which preserves
 the branches of a tree beside the distances within them.
+
+See docs/decisions/methods-potential-map.md.
 """
 
 from __future__ import annotations

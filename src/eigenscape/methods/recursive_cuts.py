@@ -4,6 +4,8 @@ Every part is cut at the threshold on one of the coordinates with the smallest n
 graph, and of all parts the one with the smallest cut is split next. Shi and Malik solve an eigenproblem
 for every part; here all cuts use the eigenfunctions of the whole graph, so that a new point, which has them
 by the Nystrom formula, descends the same tree.
+
+See docs/decisions/methods-clusters.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Sums of a smooth kernel over many points are interpolated from a grid, as in FIt-SNE (Linderman et al. 2019).
 The interpolation is by cubic B-splines, whose gradient is smooth: one transform forth and one back give the
 repulsion and its gradient.
+
+See docs/decisions/methods-neighbor-embedding.md.
 """
 
 from __future__ import annotations

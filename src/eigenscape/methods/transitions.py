@@ -1,4 +1,7 @@
-"""Eigenpairs of the random walk on a weighted graph, each connected component by itself."""
+"""Eigenpairs of the random walk on a weighted graph, each connected component by itself.
+
+See docs/decisions/methods-components.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Split a graph or an affinity into the parts that are embedded separately, and join their embeddings."""
+"""Split a graph or an affinity into the parts that are embedded separately, and join their embeddings.
+
+See docs/decisions/pieces-connect.md.
+"""
 
 from __future__ import annotations
 

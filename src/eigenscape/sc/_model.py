@@ -1,4 +1,7 @@
-"""Maps stored in AnnData objects as functions of new cells."""
+"""Maps stored in AnnData objects as functions of new cells.
+
+See docs/decisions/sc-stored-maps.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Eigenpairs with canonical signs and measured residuals."""
+"""Eigenpairs with canonical signs and measured residuals.
+
+See docs/decisions/solvers-residuals.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Width of a graph: an estimate of the fill-in of a sparse factorisation of its matrix."""
+"""Width of a graph: an estimate of the fill-in of a sparse factorisation of its matrix.
+
+See docs/decisions/solvers-graph-shape.md.
+"""
 
 from __future__ import annotations
 

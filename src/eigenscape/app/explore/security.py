@@ -2,6 +2,8 @@
 
 The address has a random token as its first part, Host and Origin must be those of this server, and requests
 that change something need a header that other sites cannot send without the server's consent.
+
+See docs/decisions/app-explorer.md.
 """
 
 from __future__ import annotations

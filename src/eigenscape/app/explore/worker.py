@@ -2,6 +2,8 @@
 
 Messages are lines of JSON, arrays and models are files in the folder of the server; nothing is pickled. The
 process ends when the pipe closes, so that it does not survive a server that was killed.
+
+See docs/decisions/app-explorer.md.
 """
 
 from __future__ import annotations

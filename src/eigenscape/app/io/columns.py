@@ -1,4 +1,7 @@
-"""Columns of a file and their roles: features, label, id. Whole and streamed reading share this code."""
+"""Columns of a file and their roles: features, label, id. Whole and streamed reading share this code.
+
+See docs/decisions/app-columns.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Model files: written atomically, self-describing, and loaded without executing code from the file."""
+"""Model files: written atomically, self-describing, and loaded without executing code from the file.
+
+See docs/decisions/app-model-files.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The page of the explorer: scripts, styles and markup, shared with reports and the notebook widget."""
+"""The page of the explorer: scripts, styles and markup, shared with reports and the notebook widget.
+
+See docs/decisions/app-page.md.
+"""
 
 from __future__ import annotations
 

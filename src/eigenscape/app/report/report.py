@@ -1,4 +1,7 @@
-"""The report on one map."""
+"""The report on one map.
+
+See docs/decisions/app-page.md.
+"""
 
 from __future__ import annotations
 

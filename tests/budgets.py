@@ -1,0 +1,143 @@
+"""How large the package is: figures that tests/budgets.toml records and that may only fall.
+
+``python tests/budgets.py`` prints each figure with its recorded value and its goal, and lowers the recorded
+values (``make budgets``). A recorded value rises in one case only: a room may grow if the others shrink by
+at least as much. Code lines are lines without docstrings, comments and blank lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import walks
+
+import eigenscape
+
+FILE = Path(__file__).with_name("budgets.toml")
+SOURCE = Path(__file__).parents[1] / "src" / "eigenscape"
+#: Parts of the package with a budget; all other folders and modules belong to the core.
+ROOMS = ("core", "estimators", "distributed", "accel", "sc", "plot", "app")
+LINES = "lines of code: {}"
+#: Relative clauses without a noun; plain English names the thing again.
+PHRASE = re.compile(r"\b(of which|that of|those of|beside)\b")
+#: Part of a figure by which it may fall before the recorded value must follow.
+SLACK = 0.01
+
+
+def room_of(path: Path) -> str:
+    """Return the room of a file, given relative to the package."""
+    return path.parts[0] if len(path.parts) > 1 and path.parts[0] in ROOMS else "core"
+
+
+def code_lines(text: str, tree: ast.Module) -> int:
+    """Return the number of lines that are no docstrings, comments or blank lines."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    in_docstrings: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            in_docstrings |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
+    lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1))
+    return sum(bool(line) and line[0] != "#" and number not in in_docstrings for number, line in lines)
+
+
+def module_numbers(tree: ast.Module) -> int:
+    """Return how many module-level names are assigned a number or an arithmetic expression."""
+    assigned = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    values = [value.operand if isinstance(value, ast.UnaryOp) else value for value in assigned]
+    return sum(
+        isinstance(value, ast.BinOp)
+        or (isinstance(value, ast.Constant) and type(value.value) in (int, float))
+        for value in values
+    )
+
+
+def source_figures() -> dict[str, int]:
+    """Return the figures that are counted in the source text."""
+    lines: Counter[str] = Counter()
+    counts = dict.fromkeys(("files", "compressed phrases", "module-level numbers"), 0)
+    for path in sorted(SOURCE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        lines[room_of(path.relative_to(SOURCE))] += code_lines(text, tree)
+        counts["files"] += 1
+        counts["compressed phrases"] += len(PHRASE.findall(text))
+        counts["module-level numbers"] += module_numbers(tree)
+    rooms = {LINES.format(room): lines[room] for room in ROOMS}
+    return {**rooms, LINES.format("all"): lines.total(), **counts}
+
+
+def class_figures() -> dict[str, int]:
+    """Return the largest figures of the classes of the public namespace."""
+    public = [getattr(eigenscape, name) for name in eigenscape.__all__]
+    classes = [each for each in public if inspect.isclass(each) and hasattr(each, "get_params")]
+    own = [[base for base in each.__mro__ if base.__module__.startswith("eigenscape")] for each in classes]
+    return {
+        "constructor parameters": max(len(inspect.signature(each).parameters) for each in classes),
+        "base classes": max(len(each.__bases__) for each in classes),
+        "own classes in the method resolution order": max(map(len, own)),
+    }
+
+
+def measure() -> dict[str, int]:
+    """Return all figures."""
+    return {**source_figures(), **class_figures(), **walks.figures()}
+
+
+def recorded() -> dict[str, dict[str, int]]:
+    """Return the rows of tests/budgets.toml: ``now``, and ``goal`` where there is one."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def problems(figures: dict[str, int], now: dict[str, int]) -> list[str]:
+    """Return one sentence for each figure that exceeds its recorded value, or is far below it."""
+    found = []
+    for name, figure in figures.items():
+        excess = figure - now[name]
+        if excess > 0:
+            remedy = "remove code, or shrink another room" if name.startswith(LINES[:5]) else "lower it"
+            found.append(f"{name}: {figure}, {excess} more than tests/budgets.toml allows; {remedy}")
+        elif -excess > SLACK * now[name]:
+            found.append(f"{name}: {figure}, {-excess} less than tests/budgets.toml; run make budgets")
+    return found
+
+
+def lowered(figures: dict[str, int], now: dict[str, int]) -> dict[str, int]:
+    """Return the values to record.
+
+    A figure that rose keeps its recorded value, except lines of code in rooms while the sum over all rooms
+    does not rise: a room that grows pays by shrinking elsewhere.
+    """
+    rooms = {LINES.format(room) for room in ROOMS}
+    paid = sum(figures[room] for room in rooms) <= sum(now[room] for room in rooms)
+    return {
+        name: figure if paid and name in rooms else min(figure, now.get(name, figure))
+        for name, figure in figures.items()
+    }
+
+
+def main() -> int:
+    """Print the table, record lower values, and return 1 if a figure exceeds its recorded value."""
+    figures, rows = measure(), recorded()
+    new = lowered(figures, {name: row["now"] for name, row in rows.items()})
+    for name, figure in figures.items():
+        row = rows.get(name, {})
+        print(f"{name:60s} {figure:6d}  recorded {row.get('now', '-'):>6}  goal {row.get('goal', '-'):>6}")
+    text = FILE.read_text(encoding="utf-8").partition('"')[0]
+    for name, value in new.items():
+        goal = f", goal = {rows[name]['goal']}" if "goal" in rows.get(name, {}) else ""
+        text += f'"{name}" = {{ now = {value}{goal} }}\n'
+    FILE.write_text(text, encoding="utf-8")
+    refused = [name for name in figures if figures[name] > new[name]]
+    for name in refused:
+        print(f"{name}: {figures[name]} exceeds {new[name]}, which is not raised", file=sys.stderr)
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""The functions that five calls execute, for ARCHITECTURE.md and tests/budgets.toml.
+
+``python tests/walks.py`` prints how many functions and files each call executes; with ``--write`` it also
+writes the lists between the markers ``<!-- walk: ... -->`` of ARCHITECTURE.md (``make walks``).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from inspect import CO_OPTIMIZED
+from itertools import groupby
+from pathlib import Path
+from types import CodeType
+
+from sklearn.datasets import load_digits, load_iris
+from threadpoolctl import threadpool_limits
+from typer.testing import CliRunner
+
+import eigenscape
+from eigenscape import Isomap, KernelPCA, LaplacianEigenmaps
+from eigenscape.app.cli.app import app
+
+PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
+SOURCE = Path(eigenscape.__file__).parent
+
+FIT, TRANSFORM = "LaplacianEigenmaps().fit(X)", "LaplacianEigenmaps().transform(Y)"
+EMBED = "eigenscape embed flowers.csv -m isomap"
+ON_THE_PAGE = (FIT, TRANSFORM, EMBED)
+
+#: Which functions of these modules run depends on the machine and on the time, so they are never counted.
+MACHINE = ("_memory.py", "_notebook_progress.py", "_progress_displays.py")
+#: Modules that the lists leave out: optional input types, callbacks, migration, validation, error messages.
+PLUMBING = re.compile(
+    r"_\w+\.py"  # threads, memory, progress, warnings, lazy imports
+    r"|distributed/_presence\.py"
+    r"|estimators/_(annotated|callbacks|collections|migration|rows|running|tables|validation)\.py"
+    r"|app/cli/(errors|memory)\.py"
+)
+#: Length of a line in characters; the modules that do not fit are counted.
+LINE_LENGTH = 120
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the package: its file below ``src/eigenscape`` and its qualified name."""
+
+    file: str
+    name: str
+
+    @property
+    def room(self) -> str:
+        return self.file.rpartition("/")[0] or self.file
+
+    def is_step(self) -> bool:
+        """Return whether a list names the function.
+
+        It leaves out plumbing, checks, properties, nested functions, special methods other than ``__call__``
+        and functions whose body has at most two lines.
+        """
+        last = self.name.rpartition(".")[2]
+        if PLUMBING.fullmatch(self.file) or "<locals>" in self.name or last == "_":
+            return False
+        if last.lstrip("_").startswith("check") or (last.startswith("__") and last != "__call__"):
+            return False
+        definition = _definitions(self.file)[self.name]
+        decorators = {ast.unparse(decorator) for decorator in definition.decorator_list}
+        body = definition.body[ast.get_docstring(definition) is not None :]
+        n_lines = sum(_n_lines(statement) for statement in body)
+        return n_lines > 2 and not decorators & {"property", "cached_property"}
+
+
+def _n_lines(statement: ast.stmt) -> int:
+    return (statement.end_lineno or statement.lineno) - statement.lineno + 1
+
+
+@cache
+def _definitions(file: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions and methods of a module by their qualified names."""
+    found = {}
+    for node in ast.parse((SOURCE / file).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.ClassDef):
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            found |= {f"{node.name}.{each.name}": each for each in methods}
+    return found
+
+
+def _function(code: CodeType) -> Function | None:
+    """Return the function of a code object, or None if it was not defined by ``def`` in the package.
+
+    Comprehensions, lambdas and class bodies do not count: Python 3.12 has no code objects for the former.
+    """
+    if code.co_name.startswith("<") or not code.co_flags & CO_OPTIMIZED:
+        return None
+    path = Path(code.co_filename)
+    if not path.is_relative_to(SOURCE):
+        return None
+    file = path.relative_to(SOURCE).as_posix()
+    return None if file in MACHINE else Function(file, code.co_qualname)
+
+
+def trace(call: Callable[[], object]) -> list[Function]:
+    """Return the functions of the package that a call executes, in the order of their first calls."""
+    codes: dict[CodeType, None] = {}
+
+    def record(frame, event, argument):
+        if event == "call":
+            codes.setdefault(frame.f_code)
+
+    threading.setprofile(record)
+    sys.setprofile(record)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return [function for code in codes if (function := _function(code)) is not None]
+
+
+def _calls(folder: Path) -> dict[str, Callable[[], object]]:
+    """Return the five calls by name; the command reads and writes files of a folder."""
+    digits, flowers = load_digits().data, load_iris()
+    X, Y = digits[:-20], digits[-20:]
+    rows = zip(flowers.data, flowers.target_names[flowers.target], strict=True)
+    lines = [f"f{i},{a},{b},{c},{d},{species}" for i, ((a, b, c, d), species) in enumerate(rows)]
+    (folder / "flowers.csv").write_text("\n".join(["flower,a,b,c,d,species", *lines]) + "\n")
+    command = ["embed", str(folder / "flowers.csv"), "-m", "isomap", "-o", str(folder / "map.csv"), "--force"]
+    model = LaplacianEigenmaps()
+    return {
+        FIT: lambda: model.fit(X),
+        TRANSFORM: lambda: model.transform(Y),
+        "Isomap().fit(X)": lambda: Isomap().fit(X),
+        "KernelPCA().fit(X)": lambda: KernelPCA().fit(X),
+        EMBED: lambda: CliRunner().invoke(app, command, catch_exceptions=False),
+    }
+
+
+@cache
+def walks() -> dict[str, list[Function]]:
+    """Return the functions that each of the five calls executes.
+
+    Each call is traced the second time it is made, so that imports, compilation and caches make no
+    difference; loops over points run on one thread.
+    """
+    with tempfile.TemporaryDirectory() as name, threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calls = _calls(Path(name))
+        for call in calls.values():
+            call()
+        return {name: trace(call) for name, call in calls.items()}
+
+
+def figures() -> dict[str, int]:
+    """Return the numbers of functions and of files that the calls execute."""
+    found = {}
+    for name, functions in walks().items():
+        found[f"functions of {name}"] = len(functions)
+        found[f"files of {name}"] = len({function.file for function in functions})
+    return found
+
+
+def as_list(functions: list[Function]) -> str:
+    """Return the list of a walk: the first step in each module, one line for each change of room."""
+    steps: dict[str, Function] = {}
+    for function in functions:
+        if function.file not in steps and function.is_step():
+            steps[function.file] = function
+    lines = []
+    for number, (room, group) in enumerate(groupby(steps.values(), key=lambda step: step.room), start=1):
+        names = [f"`{Path(step.file).stem}.{step.name}`" for step in group]
+        line = f"{number}. {room}: {names[0]}"
+        for place, name in enumerate(names[1:], start=1):
+            if len(line) + len(name) > LINE_LENGTH:
+                line += f", {len(names) - place} more"
+                break
+            line += f", {name}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def with_walks(page: str) -> str:
+    """Return the text of ARCHITECTURE.md with the traced lists between its markers."""
+    for name in ON_THE_PAGE:
+        start, end = f"<!-- walk: {name} -->\n", "\n<!-- end -->"
+        before, found, rest = page.partition(start)
+        if not found:
+            raise ValueError(f"{PAGE.name} has no marker {start.strip()!r}")
+        page = f"{before}{start}{as_list(walks()[name])}{end}{rest.partition(end)[2]}"
+    return page
+
+
+if __name__ == "__main__":
+    for _label, _figure in figures().items():
+        print(f"{_figure:5d} {_label}")
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(with_walks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
