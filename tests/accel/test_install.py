@@ -132,6 +132,7 @@ def test_original_objects_can_be_pickled_while_installed() -> None:
     assert type(again) is type(fitted)
 
 
+@pytest.mark.process
 def test_pickle_in_a_process_without_install(tmp_path: object) -> None:
     path = f"{tmp_path}/model.pickle"
     with accel.accelerated(few_points=0):
@@ -215,6 +216,7 @@ def test_ipython_extension() -> None:
     assert not accel.is_installed()
 
 
+@pytest.mark.process
 def test_install_loads_little() -> None:
     """The core is loaded when a step needs it: importing all of it takes longer than 100 ms."""
     code = (
@@ -227,6 +229,7 @@ def test_install_loads_little() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+@pytest.mark.process
 def test_import_loads_no_compiled_code() -> None:
     code = (
         "import sys; from eigenscape import accel; accel.install();"

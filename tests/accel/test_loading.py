@@ -24,6 +24,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.process
 def test_packages_are_replaced_when_they_are_imported() -> None:
     run(
         "import sys\n"
@@ -50,6 +51,7 @@ def test_packages_are_replaced_when_they_are_imported() -> None:
     )
 
 
+@pytest.mark.process
 def test_import_in_several_threads() -> None:
     run(
         "import threading, importlib, sys, time\n"
@@ -70,6 +72,7 @@ def test_import_in_several_threads() -> None:
     )
 
 
+@pytest.mark.process
 def test_no_compiled_code_for_few_points() -> None:
     out = run(
         "import sys\n"
@@ -139,6 +142,7 @@ def test_invariant_space_ends_the_numpy_steps() -> None:
     assert (filled, length) == (1, 0.0)
 
 
+@pytest.mark.process
 def test_steps_that_scikit_learn_iterates_load_nothing() -> None:
     """ARPACK is as fast up to a few thousand points: the core of eigenscape would be loaded in vain."""
     run(

@@ -403,6 +403,7 @@ def run(code: str) -> str:
     ).stdout.strip()
 
 
+@pytest.mark.process
 def test_import_loads_nothing_heavy() -> None:
     heavy = {"sklearn", "scipy", "matplotlib", "numpy", "joblib", "rich", "pandas"}
     loaded = run(
@@ -412,6 +413,7 @@ def test_import_loads_nothing_heavy() -> None:
     assert not heavy & {name.split(".")[0] for name in loaded}
 
 
+@pytest.mark.process
 def test_estimators_load_no_plotting() -> None:
     loaded = run("import sys; from eigenscape import Isomap; print(*sys.modules)").split()
     assert "eigenscape.estimators.isomap" in loaded

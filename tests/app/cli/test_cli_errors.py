@@ -231,6 +231,7 @@ def until(process, text):
     raise AssertionError(f"{text!r} was not printed")
 
 
+@pytest.mark.process
 def test_an_interruption_leaves_no_file(tmp_path, long_input):
     with started(
         "embed", long_input, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model"
@@ -263,6 +264,7 @@ def test_an_interrupt_that_python_ignores_is_raised_again(capfd):
     assert capfd.readouterr().err == "interrupted; no file was left half-written\n"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 def test_an_interrupt_inside_exec_ends_with_the_exit_code(tmp_path):
     """Modules that define dataclasses run exec while they are imported, which may be during a command."""
@@ -277,6 +279,7 @@ def test_an_interrupt_inside_exec_ends_with_the_exit_code(tmp_path):
     assert result.stderr == "interrupted; no file was left half-written\n"
 
 
+@pytest.mark.process
 def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
     out = tmp_path / "map.csv"
     out.write_text("old\n")
@@ -286,6 +289,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
     assert out.read_text() == "old\n"
 
 
+@pytest.mark.process
 def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
     def limit_file_size():
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
@@ -300,6 +304,7 @@ def test_a_full_disk_is_code_1_and_leaves_nothing(tmp_path, small):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
 
 
+@pytest.mark.process
 def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
     """matplotlib's writer of PDF replaced the error by one of its own."""
     code = (
@@ -318,6 +323,7 @@ def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.process
 def test_a_broken_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(100_000, 3)))
     with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:

@@ -216,6 +216,7 @@ def test_version_and_help():
     assert "transform" in run().stdout
 
 
+@pytest.mark.process
 def test_help_imports_nothing_heavy():
     code = (
         "import sys\nfrom eigenscape.app.cli.app import app\n"
@@ -227,6 +228,7 @@ def test_help_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_the_extra_the_error_names_it(package):
     code = f"import sys\nsys.modules[{package!r}] = None\nfrom eigenscape.app.cli import main\nmain()\n"

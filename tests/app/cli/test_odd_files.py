@@ -43,6 +43,7 @@ def test_pipes_are_refused_without_opening_them(tmp_path: Path, name: str) -> No
         eigenscape.load(tmp_path / name)
 
 
+@pytest.mark.process
 def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path)
     try:
@@ -67,6 +68,7 @@ def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
             assert n_rows == len(ROWS)
 
 
+@pytest.mark.process
 def test_control_characters_in_figures_and_reports(tmp_path: Path) -> None:
     write_rows(tmp_path / "a.csv", ["a\x01", "b\x1b[2J", "c\ufffe", "d\x7f\x85", "<e>"])
     svg, html = tmp_path / "a.svg", tmp_path / "a.html"
@@ -95,6 +97,7 @@ def test_control_characters_in_figures_and_reports(tmp_path: Path) -> None:
     assert not set("\x01\x02\x1b\x7f\x85\ufffe") & set("".join(parser.parts))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("suffix", ["npy", "parquet", "h5ad"])  # one for each library that writes
 def test_a_full_disk_is_one_line_and_code_1(tmp_path: Path, suffix: str) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(20_000, 3)))
@@ -135,6 +138,7 @@ def test_spreadsheet_safe(tmp_path: Path, suffix: str) -> None:
         assert table.ids.tolist() == [text.strip() for text in expected]
 
 
+@pytest.mark.process
 def test_spreadsheet_safe_on_the_command_line(tmp_path: Path) -> None:
     write_rows(tmp_path / "a.csv", ["=cmd()", "b"])
     for command in (["embed", "-m", "pca"], ["cluster", "-k", "2"]):

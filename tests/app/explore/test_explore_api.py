@@ -15,7 +15,10 @@ import eigenscape
 from eigenscape.quality import procrustes
 from explore.explorers import client_of, fit, floats, mask_of, wait_for_job
 
-pytestmark = pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning"),
+]
 
 
 def map_of(state, method):

@@ -116,6 +116,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.process
 def test_a_full_disk_leaves_the_target_unchanged(tmp_path: Path) -> None:
     """A limit on the size of files raises the same errors as a full disk."""
     targets = [tmp_path / f"a.{suffix}" for suffix in ("csv", "parquet", "feather", "npy", "npz", "mtx")]
@@ -149,6 +150,7 @@ def test_a_full_disk_while_a_model_is_saved(tmp_path: Path, monkeypatch: pytest.
     assert parts(tmp_path) == []
 
 
+@pytest.mark.process
 def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -202,6 +204,7 @@ print(len(last))
 """
 
 
+@pytest.mark.process
 def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KILLER, str(tmp_path / "t.csv"), str(tmp_path / "m.skops")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -111,12 +111,14 @@ def write_archive(path: Path, members: dict[str, bytes]) -> None:
         (b"%%MatrixMarket matrix coordinate real general\n", "line of sizes"),
     ],
 )
+@pytest.mark.process
 def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.mtx").write_bytes(content)
     with pytest.raises((InputFileError, NotEnoughMemoryError), match=message):
         read(tmp_path / "a.mtx")
 
 
+@pytest.mark.process
 def test_matrix_market_round_trip(tmp_path: Path) -> None:
     matrix = sparse.random_array((40, 12), density=0.3, random_state=np.random.default_rng(0))
     for array in (matrix, matrix.toarray(), sparse.csr_array(np.eye(6) + 1), np.zeros((3, 2))):
