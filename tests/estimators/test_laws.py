@@ -49,6 +49,7 @@ from eigenscape.exceptions import (
     UndefinedKernelError,
 )
 from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
+from eigenscape.operators.similarity import gram as gram_operator
 from eigenscape.solvers import EigenPairs
 
 CASE = {case.id: case for case in CASES}
@@ -134,6 +135,23 @@ def count(X: Any) -> int:
     return len(X) if isinstance(X, list) else X.shape[0]
 
 
+def copied(X: Any) -> list[Any]:
+    """New objects with the values of ``X``: in another memory order, not contiguous, or with indices that are
+    wide or not sorted."""
+    if sparse.issparse(X):
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        last_first = np.lexsort((-X.indices.astype(np.int64), row))
+        wide = X.copy()
+        wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        parts = X.data[last_first], X.indices[last_first], X.indptr.copy()
+        return [wide, sparse.csr_array(parts, shape=X.shape)]
+    if isinstance(X, list) or X.dtype == object:
+        return [pickle.loads(pickle.dumps(X))]
+    spread = np.full((2 * X.shape[0], 3 * X.shape[1]), np.nan, dtype=X.dtype)
+    spread[1::2, ::3] = X
+    return [np.array(X, order="F"), spread[1::2, ::3]]
+
+
 def dense(values: Any) -> np.ndarray:
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
@@ -210,10 +228,17 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
     return rows
 
 
+def of_a_copy(name: str, kernel: Any) -> np.ndarray:
+    """The kernel between a copy of its training points, evaluated in another order, and these points."""
+    order = np.random.default_rng(1).permutation(kernel.X.shape[0])
+    with expecting(name):
+        values = dense(kernel(copied(kernel.X[order])[-1]))
+    return values[np.argsort(order)]
+
+
 def gram(name: str, model: Any) -> np.ndarray:
     """The Gram matrix by the code that serves new points, which must be symmetric."""
-    with expecting(name):
-        K = dense(model.kernel_(model.kernel_.X))
+    K = of_a_copy(name, model.kernel_)
     assert K.shape[0] == K.shape[1]
     assert np.abs(K - K.T).max() <= 1e-11 * np.abs(K).max()
     return (K + K.T) / 2
@@ -265,7 +290,8 @@ def test_training_points_get_their_embedding(name: str, dtype: str) -> None:
     model, (X, _) = fitted(name, dtype), data(name, dtype)
     order = np.random.default_rng(0).permutation(count(X))
     with expecting(name):
-        assert_close(model.transform(take(X, order)), model.embedding_[order], dtype)
+        for points in copied(take(X, order)):
+            assert_close(model.transform(points), model.embedding_[order], dtype)
 
 
 @cases_where(lambda model: isinstance(model, SpectralClustering))
@@ -273,7 +299,8 @@ def test_training_points_get_their_label(name: str) -> None:
     model, (X, Y) = fitted(name), data(name)
     order = np.random.default_rng(0).permutation(count(X))
     with expecting(name):
-        np.testing.assert_array_equal(model.predict(take(X, order)), model.labels_[order])
+        for points in copied(take(X, order)):
+            np.testing.assert_array_equal(model.predict(points), model.labels_[order])
         assert set(model.predict(Y)) <= set(range(model.n_clusters))
     assert -1e-14 <= model.ncut_ <= model.n_clusters
 
@@ -288,7 +315,7 @@ def test_a_point_alone_is_placed_as_in_company(name: str, dtype: str) -> None:
     some = [0, 1, 2, count(Y) - 1, count(Y)]  # of every group, and a training point
     with expecting(name):
         alone = np.concatenate([model.transform(take(points, [i])) for i in some])
-        company = model.transform(points)
+        company = model.transform(copied(points)[0])
     assert np.abs(company).max() > 0
     allowed = TOLERANCE[dtype] * np.abs(company).max(axis=0)
     assert (np.abs(alone.astype(float) - company[some]) <= allowed).all()
@@ -318,7 +345,7 @@ def test_eigenfunctions_are_orthonormal_eigenvectors_on_training_points(name: st
     model, (X, _) = fitted(name, dtype), data(name, dtype)
     K = fitted_gram(name, dtype)
     with expecting(name):
-        values = model.eigenfunctions(own_points(model, X)).astype(float)
+        values = model.eigenfunctions(copied(own_points(model, X))[0]).astype(float)
     assert len(values) == len(K)
     for block, lambdas in zip(blocks(model, K), np.atleast_2d(model.eigenvalues_), strict=True):
         vectors = values[block][:, lambdas != 0] / np.sqrt(len(block))  # Bengio eq. 21
@@ -329,6 +356,26 @@ def test_eigenfunctions_are_orthonormal_eigenvectors_on_training_points(name: st
         assert (
             residuals <= 1e-9 * np.abs(lambdas) + 1e-13 * norm + (dtype == "float32") * ROUNDED * norm
         ).all()
+
+
+def with_bases(kernel: Any) -> Iterator[Any]:
+    """A kernel and the kernels that it is made of."""
+    yield kernel
+    pieces = getattr(kernel, "pieces", [kernel.piece] if hasattr(kernel, "piece") else [])
+    inner = [piece.embedding.kernel for piece in pieces if piece.embedding is not None]
+    for base in [*inner, kernel.base] if hasattr(kernel, "base") else inner:
+        yield from with_bases(base)
+
+
+@cases_where(lambda _: True)
+def test_the_gram_matrix_of_a_fit_is_the_kernel_of_a_copy(name: str) -> None:
+    for kernel in with_bases(fitted(name).kernel_):
+        expected = of_a_copy(name, kernel)
+        with expecting(name):
+            stored, factored = gram_operator(kernel, factored=False), gram_operator(kernel)
+            for operator in (stored, factored):
+                found = operator.matmat(np.eye(len(expected)))
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 @every_case
@@ -655,7 +702,8 @@ def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype
     X, Y = load(case.data, np.dtype(dtype).type)
     model = case.make().fit(X)
     order = np.random.default_rng(0).permutation(count(X))
-    assert_close(model.transform(take(X, order)), model.embedding_[order], dtype)  # law 1
+    for points in copied(take(X, order)):
+        assert_close(model.transform(points), model.embedding_[order], dtype)  # law 1
     company = model.transform(Y)
     alone = np.concatenate([model.transform(take(Y, [i])) for i in range(count(Y))])
     assert_close(alone, company, dtype)  # law 2
@@ -704,7 +752,9 @@ def test_a_map_places_each_point_by_itself(case: Any, dtype: str) -> None:
     assert np.abs(company).max() > 0
     assert_close(alone, company, dtype)
     order = np.random.default_rng(0).permutation(len(X))
-    assert_close(model.transform(X[order]), case.make().fit_transform(X)[order], dtype)
+    expected = case.make().fit_transform(X)[order]
+    for copy in copied(X[order]):
+        assert_close(model.transform(copy), expected, dtype)
 
 
 @each_map

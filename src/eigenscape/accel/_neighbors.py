@@ -92,8 +92,9 @@ def nearest(
 
     X = np.asarray(searcher._fit_X)
     count = k if with_self else k + 1
+    index: Any = neighbor_index(X, n_jobs=n_jobs, neighbors="exact")
     with single_blas_thread():
-        distances, neighbors = neighbor_index(X, n_jobs=n_jobs, neighbors="exact").nearest(X, count + 1)
+        distances, neighbors = index.nearest_all(count + 1)
     tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])
     distances, neighbors = distances[:, :count], neighbors[:, :count]
     if len(tied):

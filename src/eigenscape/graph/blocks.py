@@ -21,6 +21,8 @@ from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor
 T = TypeVar("T")
 #: Number of bounds in a block, which fit in the processor's cache; and the least number of its rows.
 _CACHED, _LEAST_BLOCK = 2**18, 128
+#: Computes the bounds between a slice of the queries and all points.
+Bound = Callable[[DistanceBounds, slice], tuple[np.ndarray, ...]]
 #: The name of a metric of scikit-learn, or a function of two rows.
 Metric = str | Callable[..., float]
 
@@ -36,12 +38,12 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
     return params
 
 
-def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]) -> np.ndarray:
-    """Compute scikit-learn's pairwise distances; errors name the metric."""
+def metric_distances(Y: Rows, X: Rows | None, metric: Metric, params: Mapping[str, Any]) -> np.ndarray:
+    """Compute scikit-learn's pairwise distances, among ``Y`` if ``X`` is None; errors name the metric."""
     from sklearn.metrics import pairwise_distances
 
     if metric == "cosine":
-        Y, X = (of_unit_magnitude(Y), of_unit_magnitude(X)) if Y is not X else [of_unit_magnitude(X)] * 2
+        Y, X = of_unit_magnitude(Y), None if X is None else of_unit_magnitude(X)
     try:
         return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -50,7 +52,7 @@ def metric_distances(Y: Rows, X: Rows, metric: Metric, params: Mapping[str, Any]
                 f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
                 " 'euclidean', 'manhattan' or 'cosine', or a function of two rows"
             ) from None
-        if is_sparse(X) and isinstance(error, TypeError):
+        if is_sparse(Y) and isinstance(error, TypeError):
             raise TypeError(
                 f"metric={metric!r} does not support sparse input ({error}); pass dense data or use another"
                 " metric"
@@ -94,21 +96,26 @@ class BlockIndex(RowSearch):
         return _squared_norms(self.X) if self._euclidean and is_sparse(self.X) else None
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._nearest(Y, k, lambda bounds, block: bounds(np.asarray(Y[block])))
+
+    def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._bounds is None or not self._bounds.at_once:
+            return self._nearest(self.X, k, DistanceBounds.between)
+        whole = self._bounds.all_pairs(self.n_jobs)
+        return self._nearest(self.X, k, lambda _, block: tuple(part[block] for part in whole))
+
+    def _nearest(self, Y: Rows, k: int, bound: Bound) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and indices (n_new, k); ``bound`` computes the bounds of a slice of ``Y``."""
         from eigenscape._compiled.nearest import nearest_exact
         from eigenscape._compiled.select import smallest_values_in_rows
 
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
-        bounds, among = self._bounds, Y is self.X
-        whole = bounds.all_pairs(self.n_jobs) if bounds is not None and among and bounds.at_once else None
+        bounds = self._bounds
 
         def one(block: slice) -> None:
             if bounds is not None:
                 rows = np.ascontiguousarray(Y[block])
-                if whole is not None:
-                    found = whole[0][block], whole[1][block], whole[2][block]
-                else:
-                    found = bounds.between(block) if among else bounds(rows)
-                nearest_exact(rows, self.X, *found, k, length[block], index[block])
+                nearest_exact(rows, self.X, *bound(bounds, block), k, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])
             else:

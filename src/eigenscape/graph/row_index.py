@@ -9,7 +9,6 @@ See docs/decisions/graph-distinct-rows.md.
 from __future__ import annotations
 
 import hashlib
-import pickle
 from functools import cached_property, singledispatch
 from typing import Any
 
@@ -65,8 +64,22 @@ def _mix_bits(bits: np.ndarray) -> np.ndarray:
 
 
 def _object_hash(x: object) -> int:
-    """Compute a hash that is the same in every process, unlike that of ``hash``."""
-    return int.from_bytes(hashlib.blake2b(pickle.dumps(x), digest_size=8).digest())
+    """Compute a hash that is the same in every process, unlike that of ``hash``.
+
+    It is 0 for objects that are not strings: no bytes represent all objects that are equal, such as sets in
+    another order. These are compared one by one, which takes less time than their kernel.
+    """
+    if not isinstance(x, str):
+        return 0
+    return int.from_bytes(hashlib.blake2b(x.encode(errors="surrogatepass"), digest_size=8).digest())
+
+
+def _objects_equal(a: Any, b: Any) -> bool:
+    """Return ``a == b``; of arrays, which compare by element, whether all elements are equal."""
+    try:
+        return bool(a == b)
+    except ValueError:
+        return np.array_equal(a, b)
 
 
 def canonical_csr(X: Matrix) -> sparse.csr_array:
@@ -89,7 +102,7 @@ def rows_equal(X: object, which: np.ndarray, A: Rows) -> np.ndarray:
     if is_sparse(A) or is_sparse(B):
         return abs(sparse.csr_array(A) - sparse.csr_array(B)).max(axis=1).toarray().ravel() == 0
     if A.ndim == 1:
-        return np.array([bool(a == b) for a, b in zip(A, B, strict=True)], dtype=bool)
+        return np.array([_objects_equal(a, b) for a, b in zip(A, B, strict=True)], dtype=bool)
     return np.all(A == B, axis=1)
 
 

@@ -56,10 +56,7 @@ class TreeIndex(RowSearch):
         leaves, which are then in the processor's cache.
         """
         ranks, workers = [*range(1, k + 1)], n_threads(self.n_jobs)
-        if len(Y) < _FEW:
-            length, index = self._tree.query(Y, k=ranks, p=self.power, workers=workers)
-            return np.asarray(length), np.asarray(index)
-        order = self._tree.indices if Y is self.X else _leaf_order(Y)
+        order = _leaf_order(Y) if len(Y) >= _FEW else np.arange(len(Y))
         length, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
         for rows in row_blocks(len(Y), 1, _QUERIES):
             some = order[rows]

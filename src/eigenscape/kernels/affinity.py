@@ -79,7 +79,7 @@ class GraphAffinity:
         return self._weighted(self.graph.distances)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        return self.edges() if Y is self.X else self._weighted(self.graph.edges_of(Y))
+        return self._weighted(self.graph.edges_of(Y))
 
     def to(self, Z: Rows) -> Columns:
         edges = edges_to(self.graph, Z)

@@ -117,7 +117,7 @@ class MetricGram:
         for some in self._steps(points):
             union, place = np.unique(points[some], return_inverse=True)
             rows, place = self.X[union], place.reshape(points[some].shape)
-            table = metric_distances(rows, rows, self.metric, self.params)
+            table = metric_distances(rows, None, self.metric, self.params)
             distances[some] = table[place[:, :, None], place[:, None, :]]
         return distances
 

@@ -139,8 +139,6 @@ class NeighborAffinity:
         return self.graph.vertices.X
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        if Y is self.X:
-            return self.weights
         vertex = self.graph.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
         if len(new) == 0:

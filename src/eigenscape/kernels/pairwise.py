@@ -79,7 +79,10 @@ class PairwiseKernel:
         return None
 
     def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix] | None:
-        """Return ``A`` (n_new, d) and ``B`` (m, d) with ``k(Y, X) = A B'``, or None if there are none."""
+        """Return ``A`` (n_new, d) and ``B`` (m, d) with ``k(Y, X) = A B'``, or None if there are none.
+
+        ``B`` does not depend on ``Y``, and the Gram matrix is ``B B'``.
+        """
         return None
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
@@ -143,17 +146,16 @@ class Linear(PairwiseKernel):
         return self.between(Y, X, X)
 
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
-        if self.around_mean and not is_sparse(X) and not is_sparse(Y):
+        if self.around_mean and not is_sparse(X):
             origin = X.mean(axis=0)
-            Y, Z = Y - origin, Z - origin
+            Y, Z = _dense(Y) - origin, _dense(Z) - origin
         return _dense(Y @ Z.T)
 
     def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
-        if not self.around_mean or is_sparse(X) or is_sparse(Y):
+        if not self.around_mean or is_sparse(X):
             return Y, X
         origin = X.mean(axis=0)
-        centred = X - origin
-        return (centred if Y is X else Y - origin), centred
+        return _dense(Y) - origin, X - origin
 
     def tiles(self, X: Rows) -> Tiles:
         return product_tiles(X - X.mean(axis=0) if self.around_mean and not is_sparse(X) else X)
@@ -247,8 +249,7 @@ class Cosine(PairwiseKernel):
         return product_tiles(_unit_rows(X))
 
     def factors(self, Y: Rows, X: Rows) -> tuple[Matrix, Matrix]:
-        unit = _unit_rows(X)
-        return (unit if Y is X else _unit_rows(Y)), unit
+        return _unit_rows(Y), _unit_rows(X)
 
     def diagonal(self, Y: Rows) -> np.ndarray:
         return (squared_norms(Y) > 0).astype(np.float64)

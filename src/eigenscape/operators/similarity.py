@@ -52,9 +52,9 @@ def gram(
     """
     m = n_points(kernel.X)
     if factored and isinstance(kernel, BoundPairwise) and m > n_columns(kernel.X):
-        factors = kernel.kernel.factors(kernel.X, kernel.X)
+        factors = kernel.kernel.factors(kernel.X[:1], kernel.X)
         if factors is not None:
-            rows = check_finite(factors[0])
+            rows = check_finite(factors[1])
             return FactoredOperator(CenteredRows(rows, np.zeros(rows.shape[1]), n_jobs=n_jobs))
     whole = gram_matrix(kernel)
     if whole is not None:

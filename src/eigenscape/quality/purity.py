@@ -84,16 +84,9 @@ def neighbor_purity(embedding: ArrayLike, labels: ArrayLike, n_neighbors: int = 
     names, code = np.unique(
         known_labels.astype(str) if labels.dtype == object else known_labels, return_inverse=True
     )
-    indices = neighbor_index(points, neighbors="exact").nearest(points, n_neighbors + 1)[1]
-    share = np.mean(code[_remove_self(indices)] == code[:, None], axis=1)
+    indices = neighbor_index(points, neighbors="exact").nearest_others_graph(n_neighbors).indices
+    share = np.mean(code[indices.reshape(n, n_neighbors)] == code[:, None], axis=1)
     sizes = np.bincount(code)
     per_class = np.bincount(code, weights=share) / sizes
     chance = float(np.sum(sizes * (sizes - 1.0)) / (n * (n - 1.0)))
     return Purity(float(share.mean()), chance, dict(zip(names.tolist(), per_class.tolist(), strict=True)))
-
-
-def _remove_self(indices: np.ndarray) -> np.ndarray:
-    """Return neighbour lists (n, k) from lists (n, k + 1) that contain the point itself."""
-    other = indices != np.arange(len(indices))[:, None]
-    other[other.all(axis=1), -1] = False  # the point is not listed if more than k points coincide with it
-    return indices[other].reshape(len(indices), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,15 +70,17 @@ class Projection:
         order = gene_positions(adata, names, "adata", "adata_ref")
         return _columns(numeric_rows(adata.X, "adata.X"), order)
 
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        return np.asarray(self.rows(self.adata).mean(axis=0)).ravel()
+
     def scores(self, adata: Any) -> np.ndarray:
         """Return the coordinates (n, r) of any cells on the principal axes."""
         return np.asarray(self.rows(adata) @ self.axes) - self.offset
 
     def residuals(self, adata: Any) -> np.ndarray:
         """Return the distances (n,) of cells to the principal subspace, ``sqrt(|x - mu|^2 - |scores|^2)``."""
-        rows = self.rows(self.adata)
-        mean = np.asarray(rows.mean(axis=0)).ravel()
-        rows = rows if adata is self.adata else self.rows(adata)
+        rows, mean = self.rows(adata), self._mean
         squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
         squares = np.asarray(squares).ravel() - 2 * np.asarray(rows @ mean) + mean @ mean
         scores = np.asarray(rows @ self.axes) - mean @ self.axes

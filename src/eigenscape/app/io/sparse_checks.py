@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import check_indices
+from eigenscape.graph.row_index import canonical_csr
 
 #: A matrix with more rows must have a byte of its file for every 64 of them.
 _MANY_EMPTY_ROWS = 2**20
@@ -22,11 +23,7 @@ def checked_csr(matrix: Any) -> sparse.csr_array:
         If indices are out of range.
     """
     check_indices(matrix)
-    array = sparse.csr_array(matrix)
-    if not (array.has_sorted_indices and array.has_canonical_format):
-        array = array.copy() if array.data is getattr(matrix, "data", None) else array
-        array.sum_duplicates()
-    return array
+    return canonical_csr(matrix)
 
 
 def check_market(head: bytes, n_bytes: int) -> int:

@@ -1,0 +1,82 @@
+"""Values decide what is computed from data, not whether two arrays are the same object.
+
+A formula that an identity test selects, such as ``if Y is self.X``, serves the training points alone: laws
+tested on these points do not test the code for new points. A faster way for the training points is a method
+of its own (``gram_matrix``, ``tiles``, ``nearest_all``), which the laws compare with the kernel of a copy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import eigenscape
+
+SOURCE = Path(eigenscape.__file__).parent
+CLASSES = "compares classes, functions or threads, of which there is one object each"
+MARKERS = "compares with an object that marks a missing value"
+REGISTRY = "keys of a dictionary of objects; values of arrays are not involved"
+#: Comparisons by identity that select no formula: (file, expression) and the reason.
+ALLOWED = {
+    ("_display.py", "value.__class__.__repr__ is object.__repr__"): CLASSES,
+    ("_docstrings.py", "parameter.default is parameter.empty"): MARKERS,
+    ("accel/_patch.py", "finder is not self"): REGISTRY,
+    ("accel/_patch.py", "finder is not _finder"): REGISTRY,
+    ("accel/_patch.py", "id(pair[side])"): REGISTRY,
+    ("accel/_patch.py", "id(value)"): REGISTRY,
+    ("app/cli/errors.py", "unraisable.exc_type is KeyboardInterrupt"): CLASSES,
+    ("app/explore/forms.py", "type(parsed) is not type(fields[key].default)"): CLASSES,
+    ("app/explore/server.py", "threading.current_thread() is not threading.main_thread()"): CLASSES,
+    ("app/explore/server.py", "self._thread is not threading.current_thread()"): CLASSES,
+    ("app/io/consistency.py", "field.default is MISSING"): MARKERS,
+    ("app/io/exporting.py", "id(array)"): "an array that a model holds twice is written once",
+    ("app/io/exporting.py", "id(value)"): "an object that a model holds twice is written once",
+    ("app/io/migrations.py", "parameter.default is not inspect.Parameter.empty"): MARKERS,
+    ("app/io/migrations.py", "field.default is not MISSING"): MARKERS,
+    ("app/io/restoring.py", "id(value)"): "an object that a model holds twice is checked once",
+    ("app/io/saving.py", "type(steps[0]) is not StandardScaler"): CLASSES,
+    ("app/methods.py", "get_origin(part) is Literal"): CLASSES,
+    ("app/methods.py", "origin is tuple"): CLASSES,
+    ("app/report/_conclusion.py", "one is not best[0]"): "models of a report; two may have equal scores",
+    ("app/report/_conclusion.py", "lowest is ranked[-1]"): "models of a report; two may have equal scores",
+    ("app/report/_details.py", "value is default"): "a default of NaN is not equal to itself",
+    ("app/report/_details.py", "type(value) is type(default)"): CLASSES,
+    ("graph/approximate.py", "last.radii is not radii"): "whether prepared radii are used again",
+    ("graph/neighborhood.py", "rows.X is getattr(index, 'X', None)"): "whether hashes of rows are used again",
+    ("methods/distortion_discriminant.py", "id(own)"): "outputs of shared versions are computed once",
+    ("methods/distortion_discriminant.py", "id(versions[number - 1])"): "outputs are computed once",
+    ("quality/loss.py", "id(part.functions)"): "pieces of one model, not data",
+    ("quality/loss.py", "id(rows.functions)"): "pieces of one model, not data",
+}  # fmt: skip
+
+
+def identity_tests(source: str) -> Iterator[str]:
+    """Comparisons of two objects by identity or by their memory. Constants such as None may be compared."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for operator, left, right in zip(node.ops, sides[:-1], sides[1:], strict=True):
+                constant = isinstance(left, ast.Constant) or isinstance(right, ast.Constant)
+                if isinstance(operator, ast.Is | ast.IsNot) and not constant:
+                    yield ast.unparse(node)
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name in ("id", "shares_memory", "may_share_memory"):
+                yield ast.unparse(node)
+
+
+def test_no_identity_test_selects_a_formula() -> None:
+    found = {
+        (path.relative_to(SOURCE).as_posix(), test)
+        for path in SOURCE.rglob("*.py")
+        for test in identity_tests(path.read_text(encoding="utf-8"))
+    }
+    new, gone = found - set(ALLOWED), set(ALLOWED) - found
+    assert not new, f"compare values, or give the training points a method of their own: {sorted(new)}"
+    assert not gone, f"remove what the source does not contain from ALLOWED: {sorted(gone)}"
+
+
+def test_identity_tests_are_recognised() -> None:
+    source = "a = X if Y is self.X else Y\nb = Y is None or np.shares_memory(X, Y)"
+    assert sorted(identity_tests(source)) == ["Y is self.X", "np.shares_memory(X, Y)"]
