@@ -8,7 +8,7 @@ DOCS_READY := $(VENV)/.ready-docs
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format clean
+.PHONY: demo test accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format mutants clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -80,6 +80,10 @@ lint-js:
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Faults seeded into the code one at a time: which of them the tests find. Takes hours; writes docs/mutants.md.
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py --write
 
 $(READY): pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenscape needs Python 3.11 or newer')"
