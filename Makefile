@@ -12,7 +12,7 @@ SECONDS := 120
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format clean
+.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format walks budgets mutants clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -100,14 +100,16 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 # The lists of executed functions in ARCHITECTURE.md.
-.PHONY: walks
 walks: $(READY)
 	$(BIN)/python tests/walks.py --write
 
 # Size of the package compared with tests/budgets.toml, which follows figures that fell.
-.PHONY: budgets
 budgets: $(READY)
 	$(BIN)/python tests/budgets.py
+
+# Faults seeded into the code one at a time: which of them the tests find. Takes hours; writes docs/mutants.md.
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py --write
 
 $(READY): pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenscape needs Python 3.11 or newer')"

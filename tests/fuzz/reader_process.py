@@ -64,7 +64,7 @@ def _serve(requests: int, answers: int, idle: int) -> None:
             for line in lines:
                 module, _, argument = line.decode().rstrip("\n").partition("\0")
                 os.dup2(answers, 1)
-                child.serve(module, argument, 2**31)
+                child.serve(module, argument, str(2**31))
                 os.write(idle, b"1")
     finally:
         os._exit(0)

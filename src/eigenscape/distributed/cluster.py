@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 import threading
@@ -90,7 +91,7 @@ def _local_client() -> Client:
     from distributed import Client
 
     try:
-        with _blocked_interrupts():
+        with _safe_path(), _blocked_interrupts():
             _check_start()
             return Client(
                 processes=True,
@@ -117,6 +118,19 @@ def _check_start() -> None:
     process.join()
     if process.exitcode:
         raise RuntimeError(f"a process ended with code {process.exitcode}")
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Leave the working folder out of the search path of processes that are started inside the context."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("PYTHONSAFEPATH")
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.dictionary.landmarks import choose_points
@@ -162,6 +162,7 @@ def given_members(
     if hasattr(dictionary, "get_params"):
         assert isinstance(source, PairwiseSource)
         dictionary = _points_of_model(dictionary, source.kernel, name)
+    checked_sparse(dictionary, name)
     points = sparse.csr_array(dictionary) if is_sparse(dictionary) else np.asarray(dictionary)
     if points.ndim != 2 or points.dtype.kind not in "fiu" or points.shape[0] == 0:
         known = "one of 'greedy', 'rpcholesky', 'random', 'maxmin', 'kmeans', row indices, "

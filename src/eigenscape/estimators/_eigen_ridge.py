@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import as_number, check_count, check_flag
@@ -203,7 +204,7 @@ def count_chunk(X: Any) -> int:
 
 def _count_distinct(X: Any) -> int:
     """Return the number of distinct rows, or 2 for what the embedder will refuse."""
-    rows = np.asarray(X) if not is_sparse(X) else sparse.csr_array(X)
+    rows = np.asarray(X) if not is_sparse(X) else sparse.csr_array(checked_sparse(X))
     if rows.ndim != 2 or rows.dtype.kind not in "buif" or 0 in rows.shape:
         return 2
     return len(distinct_rows(rows.astype(np.float64))[0])

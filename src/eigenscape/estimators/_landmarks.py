@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
@@ -103,7 +103,7 @@ def _check_number(n_landmarks: object, n: int) -> int:
 
 def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
     """Return landmarks given as sample indices or as points."""
-    given = landmarks if is_sparse(landmarks) else np.asarray(landmarks)
+    given = checked_sparse(landmarks, "landmarks") if is_sparse(landmarks) else np.asarray(landmarks)
     if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
         return LandmarkChoice(len(given), None, samples=_check_samples(given, X))
     points: Any

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import without_mask
 from eigenscape.graph.row_index import canonical_csr
@@ -21,7 +21,7 @@ def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -
     """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
     X = validate_data(
         estimator,
-        without_mask(X, missing=False),
+        checked_sparse(without_mask(X, missing=False)),
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.anchored import AnchoredEigenfunctions
@@ -89,6 +90,8 @@ class VerifyMixin:
     _oblique = False
     #: Whether one row comes out for each row of the training data.
     _row_by_row = True
+    #: Function that validates rows.
+    _check_rows: Callable[..., Any] = staticmethod(check_input)
 
     def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
         """Check the fitted model: finite numbers, residuals, eigenvectors, and the map of training points.
@@ -129,7 +132,7 @@ class VerifyMixin:
                 _guarded("residuals", lambda: _residuals(self)),
                 _guarded("eigenvectors", lambda: _eigen_equation(self, n_rows)),
                 _guarded("orthonormal", lambda: _orthonormal(self)),
-                _training_rows(self, X, n_rows),
+                _training_rows(self, checked_sparse(X), n_rows),
             ),
         )
 
@@ -251,7 +254,9 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     if stored is not None and len(stored) != (n := len(X) if isinstance(X, list) else X.shape[0]):
         raise ValueError(f"X has {n} rows, but the model was fitted to {len(stored)}; pass these")
     return _guarded(
-        name, lambda: _compare_rows(model, X, n_rows, stored), lambda: check_input(model, X, reset=False)
+        name,
+        lambda: _compare_rows(model, X, n_rows, stored),
+        lambda: model._check_rows(model, X, reset=False),
     )
 
 

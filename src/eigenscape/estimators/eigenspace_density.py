@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
@@ -466,7 +467,7 @@ def check_transformer(embedder: Any) -> None:
 def _indexable(X: Any) -> Any:
     """Return rows, or AnnData, that can be indexed by arrays; the embedder refuses what it does not take."""
     if is_sparse(X):
-        return X.tocsr()
+        return checked_sparse(X).tocsr()
     if hasattr(X, "iloc"):
         return X.to_numpy()
     return X if isinstance(X, np.ndarray) or hasattr(X, "obsm") else np.asarray(X)

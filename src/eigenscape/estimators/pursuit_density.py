@@ -70,6 +70,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ((3, 5), (200,))
     """
 
+    _check_rows = staticmethod(validate_rows)
+
     def __init__(
         self,
         n_components: int | None = None,

@@ -76,6 +76,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    _check_rows = staticmethod(validate_rows)
+
     def __init__(
         self,
         n_terms: int = 5,

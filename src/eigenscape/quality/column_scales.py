@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from eigenscape._numbers import checked_sparse
+
 #: Columns dominate if the effective number of columns is at most this, and at most this share of all.
 _MAX_EFFECTIVE, _MAX_SHARE = 5.0, 1 / 3
 #: A table of two or three columns is dominated if a single one has about 95 % of the variance.
@@ -71,7 +73,7 @@ def variance_shares(X: ArrayLike | sparse.csr_array) -> np.ndarray:
     """
     given: Any = X
     is_sparse = sparse.issparse(given)
-    rows: Any = sparse.csr_array(given) if is_sparse else np.asarray(given)
+    rows: Any = sparse.csr_array(checked_sparse(given)) if is_sparse else np.asarray(given)
     if rows.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {rows.shape}")
     variance = _sparse_variance(rows) if is_sparse else _dense_variance(rows)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._threads import parallel_map
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
@@ -122,7 +123,7 @@ def choose_n_components(
     _check_estimator(estimator)
     check_integer("n_splits", n_splits, 2)
     check_random_state(random_state)
-    n = n_points(X)
+    n = n_points(checked_sparse(X))
     if n < 2 * n_splits:
         raise ValueError(
             f"n_splits={n_splits} needs at least {2 * n_splits} samples, so that each part has 2,"

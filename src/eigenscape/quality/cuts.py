@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -171,6 +172,7 @@ def _checked_blocks(affinity: Any, kernel: BoundKernel | None, n: int) -> Iterat
             values: Matrix = kernel(kernel.X[rows])
             yield rows, _check_values(values, rows.start)
         return
+    checked_sparse(affinity, "affinity")
     matrix: Matrix = sparse.csr_array(affinity) if is_sparse(affinity) else np.asarray(affinity, dtype=float)
     if is_sparse(matrix):
         _check_symmetric(abs(_check_values(matrix, 0) - matrix.T).max(), matrix.max())

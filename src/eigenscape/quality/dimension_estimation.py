@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
-from eigenscape._numbers import check_numbers
+from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index
@@ -227,6 +227,7 @@ def _half_width(
 
 def _distinct_points(X: ArrayLike | sparse.csr_array, metric: Metric) -> Rows:
     """Return the distinct rows, or the distances between distinct points."""
+    checked_sparse(X)
     points: Rows = sparse.csr_array(X).astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
     if points.ndim != 2:
         raise ValueError(f"X must have two dimensions (samples, features), got shape {points.shape}")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from eigenscape._numbers import checked_sparse
 from eigenscape.solvers.generalized import generalized_eigh
 
 Matrix = np.ndarray | sparse.csr_array
@@ -39,7 +40,7 @@ def distortion(Y: ArrayLike, W: Matrix) -> float:
     >>> round(distortion(np.array([[-1.0], [0.0], [1.0]]), path), 12)
     1.0
     """
-    degree = np.asarray(W.sum(axis=1)).ravel()
+    degree = np.asarray(checked_sparse(W, "W").sum(axis=1)).ravel()
     Y = np.asarray(Y, dtype=np.float64)
     centered = Y - degree @ Y / degree.sum()
     gram = centered.T @ (degree[:, None] * centered)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._numbers import checked_sparse
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.geodesics import geodesics_to_landmarks
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
@@ -128,7 +129,7 @@ def geodesic_blocks(
     X: ArrayLike | sparse.csr_array, which: np.ndarray, n_neighbors: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield blocks of the indices ``which`` and their geodesic distances (b, n) to all rows of ``X``."""
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = sparse.csr_array(checked_sparse(X)) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     first, group = distinct_rows(X)
     if not 1 <= n_neighbors <= len(first) - 1:
         raise ValueError(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.operators import ComplementOperator, Operator, as_operator, gram
@@ -188,7 +189,7 @@ def _spectrum_or_operator(kernel: Any) -> np.ndarray | Operator:
         return cast(Operator, kernel)
     if not is_sparse(kernel):
         kernel = np.asarray(kernel, dtype=np.float64)
-    shape = kernel.shape
+    shape = checked_sparse(kernel, "kernel").shape
     if len(shape) not in (1, 2) or shape[0] != shape[-1] or shape[0] == 0:
         raise ValueError(
             f"kernel must be a square matrix or the vector of its eigenvalues, got shape {shape}"

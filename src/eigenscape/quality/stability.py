@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._progress import reporting, stage
 from eigenscape._threads import parallel_map
 from eigenscape.kernels.base import n_points
@@ -107,7 +108,7 @@ def perturbation_stability(
     >>> len(result.delta), result.per_point.shape
     (2, (200,))
     """
-    n = n_points(X)
+    n = n_points(checked_sparse(X))
     fractions = _check_fractions(fraction, n)
     _check_counts(estimator, n_repeats, n_left_out)
     check_random_state(random_state)

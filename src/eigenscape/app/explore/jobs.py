@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from eigenscape.app.io.child import start_python
 
 #: Order in which waiting jobs are run.
 _PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2, "suggestions": 3}
@@ -263,17 +263,11 @@ class JobRunner:
 
 
 def start_process(folder: Path) -> subprocess.Popen[str]:
-    """Start the process that fits; it finds the same packages as this one."""
-    search_path = json.dumps([entry or os.getcwd() for entry in sys.path])
-    code = (
-        "import json, sys, pathlib; sys.path[:] = json.loads(sys.argv[1]);"
-        "from eigenscape.app.explore.worker import main; main(pathlib.Path(sys.argv[2]))"
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", code, search_path, str(folder)],
+    """Start the process that fits."""
+    return start_python(
+        "eigenscape.app.explore.worker:main",
+        str(folder),
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
         text=True,
         encoding="utf-8",
         start_new_session=True,  # Ctrl-C in the terminal ends the server, which ends this process

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
@@ -149,7 +150,7 @@ def as_dataset(
 def _check_rows(rows: Any) -> Any:
     """Return rows as an array of floating-point numbers, dense or csr."""
     if is_sparse(rows):
-        return sparse.csr_array(rows).astype(np.float64)
+        return sparse.csr_array(checked_sparse(rows)).astype(np.float64)
     if rows.ndim != 2 or rows.dtype.kind not in "fiub":
         raise ValueError(
             f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"

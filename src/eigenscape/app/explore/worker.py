@@ -87,8 +87,9 @@ class PipeDisplay:
         self._send({"stage": name, "fraction": fraction, "remaining": left})
 
 
-def main(folder: Path) -> None:
-    """Answer requests until the pipe closes."""
+def main(path: str) -> None:
+    """Answer requests about the rows in a folder until the pipe closes."""
+    folder = Path(path)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is not part of the answers
     if hasattr(os, "nice"):
@@ -148,7 +149,3 @@ def _answer(
             return
     remarks = list(dict.fromkeys(" ".join(str(item.message).split()) for item in caught))
     send({"done": {**result, "warnings": remarks}})
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

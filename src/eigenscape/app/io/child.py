@@ -20,11 +20,17 @@ from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: Seconds that a child may take, and further seconds for each mebibyte of its file.
 _SECONDS, _SECONDS_PER_MIB = 60.0, 0.5
-#: Runs ``answer(argument)`` of a module, with the module search path of the parent.
-_CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from eigenscape.app.io.child import serve; serve(sys.argv[2], sys.argv[3], int(sys.argv[4]))"
-)
+#: Searches the standard library, the folders of argument 1 and the installed packages, in this order; then
+#: calls the function that argument 2 names.
+_CODE = """
+import site, sys
+n_standard = len(sys.path)
+site.main()
+import importlib, json
+sys.path[n_standard:n_standard] = json.loads(sys.argv[1])
+module, _, name = sys.argv[2].partition(":")
+getattr(importlib.import_module(module), name)(*sys.argv[3:])
+"""
 
 
 class Answer(NamedTuple):
@@ -87,19 +93,57 @@ def call_child(module: str, argument: str, path: Path) -> Answer:
     return answer
 
 
-def _start(module: str, argument: str) -> subprocess.Popen[bytes]:
-    search_path = json.dumps([entry or os.getcwd() for entry in sys.path])
-    command = [sys.executable, "-c", _CODE, search_path, module, argument, str(available_bytes())]
-    return subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+def start_python(function: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
+    """Start a child process that calls a function of the package; nothing in the working folder is imported.
+
+    Parameters
+    ----------
+    function : str
+        Module and name of the function, separated by a colon.
+    *arguments : str
+        Arguments of the function.
+    **options
+        Options of ``subprocess.Popen``.
+    """
+    # -S: site is imported by _CODE, which counts the folders of the standard library before.
+    command = [sys.executable, "-I", "-S", "-c", _CODE, json.dumps(_search_path()), function, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options)
+
+
+def _search_path() -> list[str]:
+    """Return the search path of this process without the folders that Python adds for a script.
+
+    The working folder and the folder of the script contain files of any name, such as ``numpy.py``. They are
+    kept if they are absolute entries of PYTHONPATH. The folder of this package is the last entry, in case it
+    is one of them.
+    """
+    script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+    added = [os.curdir, os.path.dirname(script) or os.curdir]
+    chosen = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(entry)]
+    kept = [
+        os.path.abspath(entry)
+        for entry in sys.path
+        if entry and (_is_among(entry, chosen) or not _is_among(entry, added))
+    ]
+    return [*kept, str(Path(__file__).parents[3])]
+
+
+def _is_among(entry: str, folders: list[str]) -> bool:
+    return os.path.exists(entry) and any(
+        os.path.exists(folder) and os.path.samefile(entry, folder) for folder in folders
     )
 
 
-def serve(module: str, argument: str, memory: int) -> None:
+def _start(module: str, argument: str) -> subprocess.Popen[bytes]:
+    arguments = (module, argument, str(available_bytes()))
+    return start_python("eigenscape.app.io.child:serve", *arguments, stdin=subprocess.DEVNULL)
+
+
+def serve(module: str, argument: str, memory: str) -> None:
     """Compute and send an answer; this is the main function of the child process."""
     pipe = Pipe(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what libraries print is not part of the answer
-    _limit_memory(memory)
+    _limit_memory(int(memory))
     send(pipe, compute(module, argument))
     pipe.file.close()
 
