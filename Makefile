@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
-# Marks of tests that need more than this process (pyproject.toml).
-OUTSIDE := process or dask or browser or packaging or pages or suite
+# Marks of tests that need more than this process, or more than a second (pyproject.toml).
+OUTSIDE := process or dask or browser or packaging or pages or suite or long
 SECONDS := 120
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE

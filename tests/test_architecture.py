@@ -42,6 +42,7 @@ def test_the_page_is_short():
     assert len(PAGE.splitlines()) <= 140
 
 
+@pytest.mark.long
 def test_walks_are_those_traced():
     assert walks.with_walks(PAGE) == PAGE, "the code takes another way; run make walks"
 
@@ -87,6 +88,7 @@ def test_steps_of_a_walk(file, name, is_step):
     assert walks.Function(file, name).is_step() == is_step
 
 
+@pytest.mark.long
 def test_no_figure_exceeds_its_budget():
     now = {name: row["now"] for name, row in budgets.recorded().items()}
     assert set(now) == set(figures()), "run make budgets"

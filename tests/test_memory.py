@@ -68,6 +68,7 @@ def run_limited(code: str, limit: int) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.process
 @needs_proc
 def test_a_limit_of_the_address_space_is_honoured():
     limit = 3 * 2**30
@@ -77,6 +78,7 @@ def test_a_limit_of_the_address_space_is_honoured():
     assert found >= min(limit / 2, available_bytes() / 2)
 
 
+@pytest.mark.process
 @needs_proc
 def test_a_fit_that_exceeds_the_limit_fails_with_a_remedy():
     """And not with the MemoryError of an allocation."""

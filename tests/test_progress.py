@@ -125,6 +125,7 @@ def test_a_stage_that_ends_late_disturbs_no_other():
 # --- bars ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_progress_goes_to_standard_error():
     code = (
         "import warnings; warnings.simplefilter('error')\n"
@@ -219,6 +220,7 @@ def lines_of(monkeypatch, capsys, seconds, **options):
     return capsys.readouterr().err.splitlines()
 
 
+@pytest.mark.long
 def test_lines_with_the_remaining_time_come_now_and_then(monkeypatch, capsys):
     monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.2)
     first, *between, last = lines_of(monkeypatch, capsys, 1.0)
@@ -240,6 +242,7 @@ def test_stages_without_steps_are_reported_too(monkeypatch, capsys):
     assert "solve: 1 s so far" in lines
 
 
+@pytest.mark.long
 def test_nothing_is_printed_before_the_delay(monkeypatch, capsys):
     assert lines_of(monkeypatch, capsys, 0.2, delay=5.0) == []
     late = lines_of(monkeypatch, capsys, 1.0, delay=0.4)

@@ -105,6 +105,7 @@ def run_code(code, **environment):
     return run.stdout.split()
 
 
+@pytest.mark.process
 def test_overlapping_calls_restore_blas():
     """The first call that ends must not lift the limit of the others, nor the last one keep it."""
     code = """
@@ -140,6 +141,7 @@ def test_overlapping_calls_restore_blas():
     assert run_code(code) == ["2", "1", "2"]
 
 
+@pytest.mark.process
 def test_fits_in_several_threads_restore_blas():
     code = """
         from concurrent.futures import ThreadPoolExecutor
@@ -155,6 +157,7 @@ def test_fits_in_several_threads_restore_blas():
     assert run_code(code) == ["2"]
 
 
+@pytest.mark.process
 def test_never_more_running_threads_than_cores():
     """Workers of BLAS and loops together, sampled while estimators run in a process of their own."""
     code = """
@@ -247,6 +250,7 @@ FITS = """
 """
 
 
+@pytest.mark.process
 def test_overlapping_fits_of_all_estimators_restore_all_pools():
     """Number of threads of every BLAS and OpenMP library, also after fits that fail."""
     code = """
@@ -272,6 +276,7 @@ def test_overlapping_fits_of_all_estimators_restore_all_pools():
     assert run_code(textwrap.dedent(FITS) + textwrap.dedent(code)) == ["True", "True", "{2}"]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
 def test_fits_after_a_fork():
     """k-means of scikit-learn would wait in a child for OpenMP threads that only the parent has."""

@@ -87,6 +87,7 @@ def test_modules_of_scikit_learn_keep_the_originals() -> None:
         assert (_isomap.Isomap, _isomap.KernelPCA) == before
 
 
+@pytest.mark.long
 def test_context_manager_is_nested_and_respects_install() -> None:
     original = sklearn.manifold.Isomap
     with accel.accelerated():
@@ -102,6 +103,7 @@ def test_context_manager_is_nested_and_respects_install() -> None:
         raise ZeroDivisionError
 
 
+@pytest.mark.long
 def test_threads() -> None:
     original, errors = sklearn.manifold.Isomap, []
 
@@ -125,6 +127,7 @@ def test_threads() -> None:
     assert sum(row.calls for row in accel.report().rows) == 40
 
 
+@pytest.mark.long
 def test_original_objects_can_be_pickled_while_installed() -> None:
     fitted = sklearn.manifold.Isomap().fit(X)
     with accel.accelerated():
@@ -191,6 +194,7 @@ def test_few_points_are_recorded_as_such() -> None:
     assert (row.place, row.calls) == ("small", 1)
 
 
+@pytest.mark.long
 def test_limits_belong_to_the_outermost_call() -> None:
     from eigenscape.accel._record import is_few, recorded
 

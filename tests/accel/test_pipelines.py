@@ -31,6 +31,7 @@ def run(build: Any) -> tuple[Any, Any]:
         return before, build()
 
 
+@pytest.mark.long
 def test_grid_search_in_a_pipeline() -> None:
     def build() -> np.ndarray:
         from sklearn.decomposition import KernelPCA
@@ -43,6 +44,7 @@ def test_grid_search_in_a_pipeline() -> None:
     np.testing.assert_allclose(after, before, atol=0.03)
 
 
+@pytest.mark.long
 def test_union_and_columns() -> None:
     def build() -> tuple[np.ndarray, np.ndarray]:
         from sklearn.manifold import Isomap, LocallyLinearEmbedding
@@ -80,6 +82,7 @@ def test_cache(tmp_path: Path) -> None:
     assert sum(row.calls for row in accel.report().rows if row.name == "KernelPCA.fit") == 1
 
 
+@pytest.mark.long
 def test_metadata_routing() -> None:
     import sklearn
 
@@ -98,6 +101,7 @@ def test_metadata_routing() -> None:
     assert before[1] == pytest.approx(after[1], abs=0.02)
 
 
+@pytest.mark.long
 def test_names_of_columns_give_no_new_warnings(recwarn: pytest.WarningsRecorder) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=[f"pixel {number}" for number in range(X.shape[1])])
@@ -114,6 +118,7 @@ def test_names_of_columns_give_no_new_warnings(recwarn: pytest.WarningsRecorder)
     assert not [warning for warning in recwarn if "feature names" in str(warning.message)]
 
 
+@pytest.mark.long
 def test_types_of_numbers() -> None:
     def build() -> tuple[type, type]:
         from sklearn.manifold import LocallyLinearEmbedding, trustworthiness

@@ -176,6 +176,7 @@ def test_kept_rows_have_the_goals_of_today():
     assert kept["goal"]["speed"] == 4
 
 
+@pytest.mark.long
 def test_page_is_written_again_from_stored_results(tmp_path, monkeypatch):
     stored = row("kpca", Goal(2), entry("eigenscape", 1.0), entry("scikit-learn", 3.0))
     (tmp_path / "results.json").write_text(json.dumps(results(stored)))
@@ -194,6 +195,7 @@ def test_slow_peers_are_not_repeated():
     assert [is_worth_repeating(job, jobs, found, shared=True) for job in jobs] == [True, True, False]
 
 
+@pytest.mark.long
 def test_worker_measures_fit_transform_and_single_rows():
     job = replace(JOB, params={"n_neighbors": 10}, n=300, n_new=20, n_single=5)
     *_, answer = answers(json.dumps([vars(job), 60.0]))
@@ -207,6 +209,7 @@ def test_worker_measures_fit_transform_and_single_rows():
     assert answer["fit"]["error"]["residual"] < 1e-3
 
 
+@pytest.mark.long
 def test_matrix_of_dense_solver_is_kept_from_being_overwritten():
     params = {"n_neighbors": 10, "eigen_solver": "dense"}
     estimator = "sklearn.manifold.LocallyLinearEmbedding"
@@ -215,6 +218,7 @@ def test_matrix_of_dense_solver_is_kept_from_being_overwritten():
     assert answer["fit"]["right"]
 
 
+@pytest.mark.long
 def test_new_sparse_rows_are_measured():
     params = {"n_clusters": 10, "affinity": "cosine", "random_state": 0}
     job = Job("ours", "eigenscape.SpectralClustering", params, "sparse_counts", 300, "clustering", n_new=20)
@@ -223,6 +227,7 @@ def test_new_sparse_rows_are_measured():
     assert answer["fit"]["error"]["agreement"] > 0.9
 
 
+@pytest.mark.process
 def test_stopped_job_leaves_no_busy_process():
     job = replace(JOB, params={"n_neighbors": 10}, n=500, busy=True)
     process = Process()

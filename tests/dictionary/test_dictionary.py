@@ -106,6 +106,7 @@ def test_every_size_is_reached_up_to_the_number_of_points():
         assert len(model.dictionary_) == size
 
 
+@pytest.mark.long
 @either
 def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
     """With 150 members a block has more than 1024 rows, which go to several cores."""
@@ -123,6 +124,7 @@ def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
         assert_array_equal(model.embedding_, models[0].embedding_)
 
 
+@pytest.mark.long
 @either
 def test_any_source_of_the_same_kernel_gives_the_same_dictionary(sum_to_one):
     X = curve(400)

@@ -56,6 +56,7 @@ def test_error_bound_holds_for_the_divided_matrix():
     assert np.abs(model.kernel_(X) - divided(X)).max() <= model.gram_error_bound_ + 1e-12
 
 
+@pytest.mark.long
 def test_averages_of_a_stream_are_those_of_its_first_chunk():
     X = sample(300)
     model = GreedySpectralEmbedding(2, tol=1e-2, **OPTIONS).fit([X[:150], X[150:]])

@@ -83,6 +83,7 @@ def of_size(size, sum_to_one):
 cuts = st.lists(st.integers(1, len(X)), max_size=8)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(cuts, st.integers(1, 100), st.integers(1, 300), st.sampled_from([0.3, 1e-2, 1e-4]), st.booleans())
 def test_algorithm_1(ends, head, max_rows, tol, sum_to_one):
@@ -92,6 +93,7 @@ def test_algorithm_1(ends, head, max_rows, tol, sum_to_one):
     assert_array_equal(dictionary.indices, literal(tol, sum_to_one))
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(cuts, st.integers(1, 100), st.integers(1, 300), st.sampled_from([1, 7, 25, 60]), st.booleans())
 def test_algorithm_2(ends, head, max_rows, size, sum_to_one):

@@ -233,6 +233,7 @@ def roll(n: int, length: float) -> np.ndarray:
     return np.column_stack([place * np.cos(place), rng.random(n) * arc[-1] / length, place * np.sin(place)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cls", "params"), [(LaplacianEigenmaps, {}), (DiffusionMap, {}), (DiffusionMap, {"diffusion_time": 5})]
 )

@@ -221,6 +221,7 @@ def test_noise_that_is_a_constant_keeps_its_mean_square() -> None:
 # --- streams ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(cuts=st.lists(st.integers(0, 90), max_size=12), step=st.integers(1, 9))
 def test_a_stream_equals_transform(cuts: list[int], step: int) -> None:
@@ -436,6 +437,7 @@ def test_a_second_fit_a_clone_and_a_pickle_are_the_same(fitted: DistortionDiscri
 # --- the example --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_audio_example_recognises_clips() -> None:
     path = Path(__file__).parents[2] / "examples" / "audio_fingerprints.py"
     spec = importlib.util.spec_from_file_location("audio_fingerprints", path)

@@ -244,6 +244,7 @@ def test_bad_labels():
 # --- streams ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_stream_is_classified_as_by_an_embedder_fitted_before(digits):
     X, y, given = digits
     embedder = GreedySpectralEmbedding(40, normalization="divisive", tol=0.05, gamma=3e-4)
@@ -258,6 +259,7 @@ def test_a_stream_is_classified_as_by_an_embedder_fitted_before(digits):
     assert not hasattr(model, "transduction_")
 
 
+@pytest.mark.long
 def test_labels_of_a_stream_may_come_late_and_classes_too(digits):
     X, y, _ = digits
     model = EigenfunctionClassifier().partial_fit(X[:400]).partial_fit(X[400:800], np.full(400, -1))
@@ -273,6 +275,7 @@ def test_labels_of_a_stream_may_come_late_and_classes_too(digits):
     assert again.score(X[1000:], y[1000:]) > 0.87
 
 
+@pytest.mark.long
 def test_a_stream_of_values(tmp_path):
     X, t = make_swiss_roll(3000, random_state=0)
     model = EigenfunctionRegressor()

@@ -193,6 +193,7 @@ def test_a_linear_projection_of_he_and_niyogi() -> None:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(6, 30), st.integers(2, 5), st.floats(0, 3), st.floats(0.15, 1))
 def test_the_affine_projection_never_has_more_distortion(
@@ -213,6 +214,7 @@ def test_the_affine_projection_never_has_more_distortion(
 # --- what the corrections do --------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) -> None:
     X, _ = roll
     Z = local_coordinates(X, model.centers_, model.sigma_, True, NEGLIGIBLE)
@@ -227,6 +229,7 @@ def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) ->
         )
 
 
+@pytest.mark.long
 def test_corrections_differ_where_kernels_are_not_divided_by_their_sum(roll) -> None:
     """Section 4; with 100 placements the medians are 0.295, 0.315, 0.376, 0.444."""
     X, parameters = roll

@@ -383,7 +383,7 @@ def test_some_cases_have_each_kind_of_inverse() -> None:
     """So that the test above cannot pass by refusing."""
     have = {type(case.make()) for case in KNOWN if case.data in ("curve", "twins", "wide")}
     assert have == set(INVERTIBLE)
-    assert sum(hasattr(case.make(), "inverse_transform") for case in KNOWN) > 200
+    assert sum(hasattr(case.make(), "inverse_transform") for case in KNOWN) > 0.5 * len(KNOWN)
 
 
 MAKERS = {

@@ -67,6 +67,7 @@ def test_surfaces_are_thin_and_clouds_are_wide():
     assert not is_thin(laplacian_of(mixture(4000), 10)[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("thin", [True, False])
 def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
     monkeypatch.setattr(hierarchy, "COARSEST", 300)
@@ -79,6 +80,7 @@ def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
     assert levels.n_iter < 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatch):
     """Five eigenvalues far below all others; loops on several threads give the same bits."""
@@ -348,6 +350,7 @@ def test_sparse_methods_form_no_square_array(estimator):
     assert peak < 0.25 * 8 * len(X) ** 2
 
 
+@pytest.mark.long
 def test_a_kernel_eigenmap_forms_no_dense_basis():
     X, _ = roll(20_000)
     KernelEigenmap(2, n_kernels=256).fit(X[:3000]).transform(X[:100])
@@ -390,6 +393,7 @@ def test_isomap_finds_its_geodesics_once_even_where_memory_is_scarce(monkeypatch
         Isomap(2).fit(X)
 
 
+@pytest.mark.long
 def test_landmark_isomap_of_many_points_stays_within_a_gigabyte():
     X, _ = roll(100_000)
     Isomap(2, n_landmarks=30).fit(X[:2000])

@@ -30,6 +30,7 @@ def model(roll):
     return ManifoldParzen().fit(roll[0])
 
 
+@pytest.mark.long
 def test_new_points_of_a_surface_are_likelier_than_under_any_kernel_density(roll, model):
     best = max(
         KernelDensity(bandwidth=width).fit(roll[0]).score(roll[1]) / len(roll[1])
@@ -40,6 +41,7 @@ def test_new_points_of_a_surface_are_likelier_than_under_any_kernel_density(roll
     assert model.cv_score_ == model.cv_scores_[:, 3].max()
 
 
+@pytest.mark.long
 def test_a_point_does_not_depend_on_others_nor_on_the_number_of_threads(roll, model):
     together = model.score_samples(roll[1])
     alone = np.concatenate([model.score_samples(row[None]) for row in roll[1][:20]])

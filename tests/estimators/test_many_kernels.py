@@ -20,6 +20,7 @@ def roll() -> np.ndarray:
     return twisted_roll(40)[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "params",
     [
@@ -44,6 +45,7 @@ def test_the_map_is_that_of_the_dense_solver(params: dict, roll) -> None:
     assert (iterative.residuals_ < 1e-6).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "n_kernels"), [(500, 120), (1000, 100), (1000, 200)])
 def test_kernels_that_are_nearly_dependent(n: int, n_kernels: int) -> None:
     """Here the rank of ``Z`` is below the number of its columns; the residual leaves a wide margin."""
@@ -61,6 +63,7 @@ def test_kernels_that_are_nearly_dependent(n: int, n_kernels: int) -> None:
     np.testing.assert_allclose(iterative.distortion_, loss[0].sum(), rtol=1e-6)  # of the map, not the ridge
 
 
+@pytest.mark.long
 def test_the_default_solves_a_large_roll() -> None:
     X = make_swiss_roll(4000, random_state=0)[0]
     model = KernelEigenmap(2, n_kernels=1000).fit(X)
@@ -68,6 +71,7 @@ def test_the_default_solves_a_large_roll() -> None:
     assert (model.residuals_ < 1e-7).all()
 
 
+@pytest.mark.long
 def test_no_dense_matrix_of_the_size_of_the_problem(roll, monkeypatch) -> None:
     """By default for large problems; here 8 p^2 bytes are 15 MB."""
     monkeypatch.setattr(kernel_eigenmap, "MAX_DENSE", 1000)
@@ -88,6 +92,7 @@ def test_kernels_that_overlap_most_others_are_solved_densely(roll, monkeypatch) 
     assert KernelEigenmap(2, n_kernels=40, sigma=10.0).fit(roll).rank_ < 160
 
 
+@pytest.mark.long
 def test_convergence_is_checked(roll, monkeypatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise ArpackNoConvergence("", np.zeros(1), np.zeros((400, 1)))

@@ -53,6 +53,7 @@ def worst_angle(model: MixturePPCA, bases: list[np.ndarray]) -> float:
     return float(angles[linear_sum_assignment(angles)].max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("apart", [4.0, 1.0])
 def test_planted_planes_are_found(apart: float) -> None:
     X, labels, bases = planes(600, apart)
@@ -69,6 +70,7 @@ def test_planted_planes_are_found(apart: float) -> None:
     )
 
 
+@pytest.mark.long
 def test_planes_through_one_point_are_found_from_several_starts() -> None:
     X, labels, bases = planes(600, 0.0)
     model = MixturePPCA(3, 2, n_init=10).fit(X)
@@ -76,6 +78,7 @@ def test_planes_through_one_point_are_found_from_several_starts() -> None:
     assert adjusted_rand_score(labels, model.predict(X)) > 0.8
 
 
+@pytest.mark.long
 def test_planted_planes_are_found_with_values_missing() -> None:
     X, labels, bases = planes(900, 4.0)
     gaps = with_gaps(X, 0.2)
@@ -92,6 +95,7 @@ def test_planted_planes_are_found_with_values_missing() -> None:
 # --- literal transcription of the equations -----------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_densities_and_responsibilities(share: float) -> None:
     X = planes(90, 2.0, 0.3)[0]
@@ -129,6 +133,7 @@ def test_a_mixture_of_one_is_probabilistic_pca() -> None:
     assert_allclose(one.score_samples(X), model.score_samples(X), rtol=1e-10)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]), st.integers(1, 4))
 def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> None:
@@ -143,6 +148,7 @@ def test_em_never_lowers_the_likelihood(seed: int, share: float, parts: int) -> 
     assert (np.diff(history) >= -1e-10 * np.abs(history[1:])).all()
 
 
+@pytest.mark.long
 def test_the_information_criterion_finds_the_number_of_planes() -> None:
     X = planes(450, 3.0, 0.2)[0]
     values = [MixturePPCA(k, 2).fit(X).bic(X) for k in (1, 2, 3, 4)]
@@ -215,6 +221,7 @@ def test_a_weight_equals_repeated_rows() -> None:
     assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-5)
 
 
+@pytest.mark.long
 def test_more_starts_are_no_worse() -> None:
     X = planes(200, 0.0, 0.2)[0]
     assert (
@@ -267,6 +274,7 @@ def test_a_failed_fit_leaves_no_model() -> None:
             model.sample(3)
 
 
+@pytest.mark.long
 def test_a_column_never_observed_in_one_part() -> None:
     rng = np.random.default_rng(0)
     B = np.vstack([rng.standard_normal((50, 4)), rng.standard_normal((50, 4)) + 100])

@@ -133,6 +133,7 @@ def test_scaling_either_side_leaves_the_directions(seed: int, signal: float, noi
         assert_same_directions(plain.components_, scaled.components_)
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_a_linear_change_of_variables_changes_nothing_but_the_variables(seed: int) -> None:

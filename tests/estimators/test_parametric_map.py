@@ -114,6 +114,7 @@ def test_a_bad_map_has_a_larger_loss(roll, fitted):
     assert straight.loss(X[500:]) > fitted.loss(X[500:])
 
 
+@pytest.mark.long
 def test_any_regressor_and_embedders_without_transform(roll):
     X, _ = roll
     model = ParametricMap(TSNE(init="pca", max_iter=250, random_state=0), KNeighborsRegressor(3)).fit(X[:150])

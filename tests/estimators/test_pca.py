@@ -145,6 +145,7 @@ def test_the_subspace_is_scikit_learns(shape: tuple[int, int], solver: str) -> N
     same_up_to_sign(model.transform(X).T, peer.transform(X).T, 1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(3000, 2500), (2500, 3000)])
 def test_few_components_of_a_large_matrix_are_iterated_for(shape: tuple[int, int]) -> None:
     X = few_counts(*shape)
@@ -275,6 +276,7 @@ def test_sparse_and_dense_rows_agree(shape: tuple[int, int], solver: str) -> Non
     assert thin.loss(X[:9]) == pytest.approx(full.loss(X[:9].toarray()), rel=1e-8)
 
 
+@pytest.mark.long
 def test_sparse_rows_are_never_made_dense() -> None:
     X = few_counts(3000, 60_000)
     PCA(3).fit(X[:100])  # imports and compiled code

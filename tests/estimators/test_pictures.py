@@ -83,6 +83,7 @@ def test_more_neighbours_are_kept_and_more_new_rows_are_right_than_by_the_eigenm
     assert np.mean(right[1]) > np.mean(right[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exaggeration", [1.0, 4.0])
 def test_the_objective_is_as_low_as_that_of_opentsne(exaggeration: float) -> None:
     """Both descend from the same start, with gradients that are approximate to about a per cent."""

@@ -419,6 +419,7 @@ def test_a_failed_fit_leaves_no_model() -> None:
             model.get_covariance()
 
 
+@pytest.mark.long
 def test_em_escapes_saddle_points_of_missing_blocks() -> None:
     rng = np.random.default_rng(0)
     whole = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 8)) + 0.05 * rng.standard_normal((400, 8))

@@ -179,6 +179,7 @@ def test_more_components_than_features(method, n, d, components, seed):
     check_laws(LocallyLinearEmbedding(components, n_neighbors=9, method=method), X)
 
 
+@pytest.mark.long
 @few
 @given(n=st.integers(6, 12), k=st.integers(1, 5), seed=st.integers(0, 99), data=st.data())
 def test_as_many_lle_components_as_points_allow(n, k, seed, data):
@@ -260,6 +261,7 @@ EQUIVARIANT = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EQUIVARIANT)
 @few
 @given(seed=st.integers(0, 200), exponent=st.integers(-3, 3), shift=st.sampled_from([0.0, -7.0, 100.0]))

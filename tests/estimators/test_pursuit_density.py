@@ -39,6 +39,7 @@ def model() -> ProjectionPursuitDensity:
     return ProjectionPursuitDensity(n_components=3).fit(draw(500, 0))
 
 
+@pytest.mark.long
 def test_held_out_against_mixtures_and_kernels(model) -> None:
     X, new = draw(500, 0), draw(2000, 1)
     truth, found = true_log_density(new).mean(), model.score(new)
@@ -88,6 +89,7 @@ def test_samples_follow_the_density(model) -> None:
     assert model.score(drawn) == pytest.approx(model.score(draw(4000, 8)), abs=0.3)
 
 
+@pytest.mark.long
 def test_normal_data_need_no_direction() -> None:
     X = np.random.default_rng(4).standard_normal((800, 4)) @ ROTATION[:4, :4]
     model = ProjectionPursuitDensity().fit(X)
@@ -96,6 +98,7 @@ def test_normal_data_need_no_direction() -> None:
     np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-8)
 
 
+@pytest.mark.long
 def test_affine_maps_change_the_volume_alone(model) -> None:
     X, new = draw(500, 0), draw(100, 6)
     scaled = clone(model).fit(X * 10 - 3)

@@ -36,6 +36,7 @@ def ridges() -> tuple[ProjectionPursuitRegressor, tuple[np.ndarray, ...]]:
     return ProjectionPursuitRegressor(cv=2, n_init=2).fit(*data[:2]), data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("truth", "n_terms", "linear_below"), [(product, 2, 0.05), (linear, 1, 1.0)])
 def test_held_out_against_a_linear_model(truth, n_terms: int, linear_below: float) -> None:
     X, y, new, values = problem(truth)
@@ -45,6 +46,7 @@ def test_held_out_against_a_linear_model(truth, n_terms: int, linear_below: floa
     assert LinearRegression().fit(X, y).score(new, values) <= linear_below
 
 
+@pytest.mark.long
 def test_directions_of_two_ridges(ridges) -> None:
     model, (X, y, new, values) = ridges
     assert model.n_terms_ == 2
@@ -81,6 +83,7 @@ def test_terms_continue_linearly(ridges) -> None:
     np.testing.assert_allclose(np.diff(values, 2), 0, atol=1e-9)
 
 
+@pytest.mark.long
 def test_units_do_not_matter_and_the_seed_decides(ridges) -> None:
     model, (X, y, new, _) = ridges
     scale, shift = np.array([1e3, 1, 1e-3, 5, 2]), np.arange(5.0)
@@ -96,6 +99,7 @@ def noisy(truth: float, seed: int) -> tuple[np.ndarray, ...]:
     return X, truth * X[:, 0] + rng.standard_normal(200), new, truth * new[:, 0] + rng.standard_normal(1000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_noise_has_no_terms(seed: int) -> None:
     X, y, new, _ = noisy(0.0, seed)
@@ -107,6 +111,7 @@ def test_noise_has_no_terms(seed: int) -> None:
         assert ProjectionPursuitRegressor(n_terms=1, n_init=2, cv=None).fit(X, y).n_terms_ == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_linear_truth_with_much_noise(seed: int) -> None:
     X, y, new, values = noisy(1.0, seed)
@@ -115,6 +120,7 @@ def test_linear_truth_with_much_noise(seed: int) -> None:
     assert model.score(new, values) > LinearRegression().fit(X, y).score(new, values) - 0.06
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8])
 def test_few_samples(n: int) -> None:
@@ -123,6 +129,7 @@ def test_few_samples(n: int) -> None:
         assert np.isfinite(ProjectionPursuitRegressor(cv=cv).fit(X[:n], y[:n]).predict(X)).all()
 
 
+@pytest.mark.long
 def test_constant_columns_and_values_have_no_part() -> None:
     X, y, _, _ = problem(linear, 60)
     X[:, 3] = 7.0

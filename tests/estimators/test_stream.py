@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -67,11 +68,12 @@ class Chunks:
 # --- one pass -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @few
 @given(lengths=st.lists(st.integers(1, 700), min_size=1, max_size=4), sum_to_one=st.booleans())
 def test_any_chunks_give_the_same_dictionary(lengths, sum_to_one):
     X = curve(900)
-    one_by_one = ONE_BY_ONE[sum_to_one]
+    one_by_one = chosen_one_by_one(sum_to_one)
     model = streamed(cut(X, *lengths), tol=1e-2, sum_to_one=sum_to_one)
     assert_array_equal(model.dictionary_indices_, one_by_one)
     assert_array_equal(model.dictionary_, X[one_by_one])
@@ -79,10 +81,9 @@ def test_any_chunks_give_the_same_dictionary(lengths, sum_to_one):
     assert model.n_passes_ == 1
 
 
-ONE_BY_ONE = {
-    choice: streamed(cut(curve(900), 1), tol=1e-2, sum_to_one=choice).dictionary_indices_
-    for choice in (True, False)
-}
+@cache
+def chosen_one_by_one(sum_to_one):
+    return streamed(cut(curve(900), 1), tol=1e-2, sum_to_one=sum_to_one).dictionary_indices_
 
 
 @every_normalization
@@ -98,6 +99,7 @@ def test_an_interrupted_stream_goes_on_as_if_it_had_not_been(normalization):
     assert_array_equal(broken.projection_error(Y), whole.projection_error(Y))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("normalization", "tolerance"), [("additive", 0.02), (None, 0.02), ("divisive", 0.35)]
 )
@@ -247,6 +249,7 @@ def test_single_precision_stays_single():
     assert_allclose(model.embedding_, model_of().fit(X).embedding_, atol=1e-5)
 
 
+@pytest.mark.long
 def test_a_model_of_a_stream_is_pickled_without_the_data(tmp_path):
     """They may be larger than memory, or a source that cannot be pickled at all."""
     X = curve(20000)
@@ -287,6 +290,7 @@ def test_columns_of_parquet_files_are_matched_by_name_or_refused(tmp_path):
 # --- memory -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_stream(tmp_path):
     peaks = []
     for n in (60_000, 240_000):

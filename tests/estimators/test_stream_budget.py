@@ -128,6 +128,7 @@ def test_without_replacement_it_is_fit(sum_to_one):
     assert_allclose(np.abs(model.transform(X)), np.abs(whole.embedding_), atol=1e-8)
 
 
+@pytest.mark.long
 def test_replaced_members_are_better_than_the_first_and_near_those_of_several_passes():
     X = load_digits().data / 16
     one, two = (GreedySpectralEmbedding(10, dictionary_size=100, gamma=0.02) for _ in range(2))

@@ -18,8 +18,12 @@ from eigenscape import load as read_model
 from eigenscape.estimators._verify import _functions
 
 EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS)}
-#: One case of each estimator for each kind of data.
-FEW = {(type(case.make()), case.data): case.id for case in EVERY.values()}.values()
+#: One case of each estimator, and of each kind of data.
+FEW = {
+    **{type(case.make()): case.id for case in EVERY.values()},
+    **{case.data: case.id for case in EVERY.values()},
+}
+FEW = sorted(set(FEW.values()))
 
 
 @pytest.fixture(autouse=True, scope="module")

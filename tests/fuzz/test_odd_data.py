@@ -293,6 +293,7 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
     lines.put("")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", ["data", "tables"])
 def test_odd_data_are_embedded_or_refused(kind: str) -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""

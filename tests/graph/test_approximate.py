@@ -64,6 +64,7 @@ def test_cells_are_raised_if_they_lose_neighbours():
     assert few._visits < many._visits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["blocks", "approximate"])
 def test_one_search_answers_both_questions(kind):
     X = low_rank(1500, 40, 5, np.float32)

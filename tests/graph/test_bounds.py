@@ -74,6 +74,7 @@ def test_both_searches_agree_with_the_table_of_distances():
     assert_array_equal(index.search_radius(Y, radii).toarray() > 0, table <= radii)
 
 
+@pytest.mark.long
 def test_closest_pairs_of_groups_are_exact():
     rng = np.random.default_rng(5)
     X = correlated(2100).astype(np.float32)

@@ -80,6 +80,7 @@ def fitted() -> NeighborEmbedding:
     return NeighborEmbedding(exaggeration=2.0, n_neighbors=8, max_iter=1500, tol=1e-9).fit(curve(150))
 
 
+@pytest.mark.long
 def test_affinities_are_the_mean_of_both_neighbour_lists(fitted: NeighborEmbedding) -> None:
     X = curve(150)
     D = cdist(X, X)

@@ -37,7 +37,7 @@ PAGE = ROOT / "docs" / "mutants.md"
 KILLERS = ROOT / "build" / "mutants.json"
 #: The tiers of tests: options of pytest, and variables of the environment.
 TIERS: dict[str, tuple[list[str], dict[str, str]]] = {
-    "check": (["-m", "not (process or dask or browser or packaging or pages or suite)"], {}),
+    "check": (["-m", "not (process or dask or browser or packaging or pages or suite or long)"], {}),
     "all": ([], {"EIGENSCAPE_PRODUCT": "1"}),
 }
 #: Folders of tests that are run first for a mutant of any room but app/io, after the folder of the room.

@@ -156,6 +156,7 @@ def page(widget, tmp_path):
     driver.quit()
 
 
+@pytest.mark.long
 def test_the_script_selects_colours_and_hovers(page):
     def run(script: str) -> Any:
         return page.execute_script(script)

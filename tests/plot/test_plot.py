@@ -67,6 +67,7 @@ def test_labels_have_colours_and_a_legend(model, iris):
     assert np.allclose(offsets(ax)[1], model.embedding_[50:100, :2])
 
 
+@pytest.mark.long
 def test_the_most_frequent_of_many_labels_have_colours():
     rng = np.random.default_rng(0)
     labels = np.concatenate(
@@ -281,6 +282,7 @@ def test_bad_arguments_are_named(model, call, error, message):
 # --- spectrum -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_spectrum_shows_the_gap_and_the_negative_part():
     ax = plot.spectrum(np.array([1.0, 5.0, -2.0, 4.5, 0.5]))
     assert [bar.get_height() for bar in ax.patches] == [5.0, 4.5, 1.0, 0.5, -2.0]
@@ -399,6 +401,7 @@ def test_given_axes_and_figures_are_used(iris, model):
     assert plot.scatter(model, values=iris[0][:, 0], ax=part.subplots()).figure is part
 
 
+@pytest.mark.process
 def test_pyplot_is_not_imported():
     code = (
         "import sys, numpy as np; from eigenscape import plot;"

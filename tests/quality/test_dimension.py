@@ -209,6 +209,7 @@ def test_bad_arguments(X, options, message):
         intrinsic_dimension(X, **options)
 
 
+@pytest.mark.long
 def test_the_interval_is_that_of_the_sampling_error_without_the_bias():
     found = [intrinsic_dimension(np.random.default_rng(seed).random((1000, 2))) for seed in range(20)]
     mean = np.mean([one.value for one in found])

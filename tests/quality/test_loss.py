@@ -60,6 +60,7 @@ def test_overfitting_is_visible():
     assert held_out[-1] > 1e3 * with_training  # pairs with training points hide it
 
 
+@pytest.mark.long
 def test_loss_of_few_components_is_the_discarded_spectrum_of_the_operator():
     """Many training points: the generalisation error is the sum of the squares of Mehler's eigenvalues."""
     X, Y = normal(1500, 1, 0), normal(1500, 1, 1)
@@ -271,6 +272,7 @@ def test_curves_end_in_the_loss():
     np.testing.assert_allclose(models[0].loss_curve()[:2], fewer.loss_curve(), rtol=1e-9)
 
 
+@pytest.mark.long
 def test_no_matrix_of_all_pairs_is_formed(monkeypatch):
     monkeypatch.setattr("eigenscape._memory.row_blocks.__defaults__", (2**20,))
     X, Y = normal(30, 2, 0), normal(3000, 2, 1)

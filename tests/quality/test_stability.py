@@ -43,6 +43,7 @@ def literal(make, X, F, R1, R2):
     return step1, step2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [Isomap, LocallyLinearEmbedding, KernelPCA, PCA])
 def test_delta_matches_the_paper(make):
     """With one fraction, one split and all points left out, delta is the mean difference of step 3."""
@@ -62,6 +63,7 @@ def test_delta_matches_the_paper(make):
     assert np.ptp(found.pooled_induction[1:]) == pytest.approx(2 * 2.012 * error, rel=1e-3)  # t of 47
 
 
+@pytest.mark.long
 def test_delta_uses_all_common_points_and_pools_induction():
     """Perturbation over all of F and all splits; induction over the points of all fractions."""
     X, _ = make_swiss_roll(60, noise=0.1, random_state=1)
@@ -88,6 +90,7 @@ def test_delta_uses_all_common_points_and_pools_induction():
         assert found.delta[i].value - found.delta[i].low == pytest.approx(half, rel=1e-6)
 
 
+@pytest.mark.long
 def test_interval_of_delta_covers_the_value_of_all_points():
     """Splits with few points left out agree, within their intervals, with all points left out."""
     X = np.random.default_rng(3).standard_normal((40, 4)) * [4, 2, 1, 1]
@@ -114,6 +117,7 @@ def test_threads_do_not_multiply_those_of_blas():
     assert len(threads) == 2 * (2 + 2)
 
 
+@pytest.mark.long
 def test_exchanging_more_points_moves_the_map_more():
     X, _ = make_swiss_roll(300, random_state=0)
     found = perturbation_stability(ClassicalMDS(), X, fraction=[0.01, 0.05, 0.2], n_repeats=6, n_left_out=4)
@@ -252,6 +256,7 @@ def test_selection_stops_at_the_first_unstable_candidate():
     assert _first_stable([Estimate(v, v - 0.5, v + 0.5) for v in (0.5, 0.4, 0.1)]) == 0  # overlapping
 
 
+@pytest.mark.long
 def test_neighbors_are_selected_before_short_cuts_appear():
     X, _ = make_swiss_roll(800, random_state=0)
     choice = choose_n_neighbors(Isomap(), X, [20, 10, 7, 5], n_repeats=4)

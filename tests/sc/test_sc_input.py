@@ -269,6 +269,7 @@ def test_lazily_read_cells(split, tmp_path):
     assert (new.obs["type"] == other.obs["type"]).all()
 
 
+@pytest.mark.process
 def test_importing_the_package_imports_no_anndata():
     import subprocess
     import sys

@@ -103,6 +103,7 @@ NEEDS = {
 ROW_METHODS = [name for name, cls in METHODS.items() if cls != "DistortionDiscriminantAnalysis"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ROW_METHODS)
 def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, flowers):
     out, model, placed, again = (
@@ -178,6 +179,7 @@ def test_results_equal_those_of_python(tmp_path, table, flowers):
     assert found["memory"]["peak"] > 0
 
 
+@pytest.mark.long
 def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     out = tmp_path / "map.npy"
     lle = json.loads(good("embed", table, "-m lle --method modified -o", out, "--json").stdout)
@@ -193,6 +195,7 @@ def test_method_as_a_parameter_of_lle_and_as_the_long_form(tmp_path, table):
     )
 
 
+@pytest.mark.long
 def test_columns_and_scaling_are_saved_with_the_model(tmp_path, table, new, flowers):
     out, model, placed = tmp_path / "map.npy", tmp_path / "map.model", tmp_path / "new.npy"
     good(
@@ -218,6 +221,7 @@ def test_numeric_labels(tmp_path, flowers):
     assert [float(row["kind"]) for row in rows(tmp_path / "new.csv")] == kinds[100:].tolist()
 
 
+@pytest.mark.long
 def test_distances_edges_and_affinities(tmp_path, flowers):
     X = flowers[0][:60]
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -272,6 +276,7 @@ def test_json_and_coordinates_do_not_share_standard_output(table):
     assert "--json" in bad("embed", table, "-m pca -o - --json")
 
 
+@pytest.mark.long
 def test_compact_models_are_smaller_and_close(tmp_path, table, new):
     good("embed", table, "-m kpca --save", tmp_path / "whole.model")
     good("embed", table, "-m kpca --save", tmp_path / "few.model", "--compact 20")
@@ -287,6 +292,7 @@ def test_compact_models_are_smaller_and_close(tmp_path, table, new):
     assert "--save" in bad("embed", table, "-m kpca -o", tmp_path / "x.csv", "--compact")
 
 
+@pytest.mark.long
 def test_streams(tmp_path, flowers):
     X = np.tile(flowers[0], (20, 1)) + np.random.default_rng(0).normal(0, 0.1, (3000, 4))
     np.save(tmp_path / "x.npy", X)
@@ -338,6 +344,7 @@ def test_warnings_are_one_line_each(tmp_path, flowers):
 # --- the other commands -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_cluster(tmp_path, table, flowers):
     result = good(
         "cluster",
@@ -359,6 +366,7 @@ def test_cluster(tmp_path, table, flowers):
     assert "does not compute clusters" in bad("cluster", table, "-m isomap")
 
 
+@pytest.mark.long
 def test_inverse_reconstructs_the_rows(tmp_path, table, flowers):
     good(
         "embed",
@@ -380,6 +388,7 @@ def test_inverse_reconstructs_the_rows(tmp_path, table, flowers):
     )
 
 
+@pytest.mark.long
 def test_columns_are_matched_by_name(tmp_path, table, flowers):
     X = flowers[0][100:]
     good("embed", table, "-m pca --save", tmp_path / "m", "-o", tmp_path / "map.csv")
@@ -404,6 +413,7 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
     )
 
 
+@pytest.mark.long
 def test_missing_values_in_new_rows(tmp_path, table, flowers):
     X = flowers[0][100:].copy()
     X[3, 1] = np.nan
@@ -435,6 +445,7 @@ def test_reproduce_points_to_the_experiments(words):
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scaling", ["", "--standardize"])
 def test_reports_and_models_have_the_fingerprint_of_the_rows_as_read(table, tmp_path, scaling):
     report, comparison, model = tmp_path / "r.html", tmp_path / "c.html", tmp_path / "m.model"

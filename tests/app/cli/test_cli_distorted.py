@@ -50,6 +50,7 @@ def assert_same_rows(one, other):
 # --- embed and transform ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_sequences_are_embedded_saved_and_transformed(tmp_path, files, values):
     out, model, again = tmp_path / "out.csv", tmp_path / "dda.model", tmp_path / "again.csv"
     plots = tmp_path / "out.png", tmp_path / "again.png"
@@ -76,6 +77,7 @@ def test_sequences_are_embedded_saved_and_transformed(tmp_path, files, values):
     assert json.loads(good("info", model, "--json").stdout)["n_samples"] == 120
 
 
+@pytest.mark.long
 def test_layers_have_their_own_files(tmp_path, files, values):
     out = tmp_path / "out.csv"
     shared = ("--distorted", files["a"], "--distorted", files["b"])
@@ -88,6 +90,7 @@ def test_layers_have_their_own_files(tmp_path, files, values):
     assert not np.allclose(expected, model_of(values, "ab").transform(values["clean"]))
 
 
+@pytest.mark.long
 def test_versions_are_standardized_like_the_input(tmp_path, files, values):
     out, model, again = tmp_path / "out.csv", tmp_path / "dda.model", tmp_path / "again.csv"
     distorted = ("--distorted", files["a"], "--distorted", files["b"])
@@ -101,6 +104,7 @@ def test_versions_are_standardized_like_the_input(tmp_path, files, values):
     assert_same_rows(again, out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scaling", ["", "--standardize"])
 def test_windows_extend_over_the_chunks_of_a_stream(scaling, tmp_path, files, monkeypatch):
     from eigenscape.app.cli import run
@@ -142,6 +146,7 @@ def test_columns_of_versions_are_matched_by_name(tmp_path, files, values):
 # --- errors -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_mismatched_files_raise(tmp_path, files, values):
     short = write_csv(tmp_path / "short.csv", values["a"][:-1], NAMES)
     named = write_csv(tmp_path / "named.csv", values["a"], ["left", "middle"])
@@ -210,6 +215,7 @@ def test_files_are_not_overwritten(tmp_path, files):
     assert files["a"].read_bytes() == before
 
 
+@pytest.mark.long
 def test_commands_for_rows_do_not_apply_to_sequences(tmp_path, files, values):
     model, short = tmp_path / "dda.model", write_csv(tmp_path / "short.csv", values["a"][:7], NAMES)
     good("embed", files["clean"], DDA, "--distorted", files["a"], "--save", model, "-q")

@@ -154,6 +154,7 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
 # --- targets ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flag", ["-o", "--plot", "--report", "--save"])
 def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
@@ -333,6 +334,7 @@ def test_a_broken_pipe_is_quiet(tmp_path):
     assert stderr == ""
 
 
+@pytest.mark.long
 def test_debug_prints_a_traceback(tmp_path, small):
     for words in (["--debug", "embed"], ["embed", "--debug"]):
         result = run(*words, small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv")
@@ -341,6 +343,7 @@ def test_debug_prints_a_traceback(tmp_path, small):
         assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
 
 
+@pytest.mark.long
 def test_failed_computations_are_code_1(tmp_path, small, monkeypatch):
     from eigenscape import PCA
     from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
@@ -366,6 +369,7 @@ def test_too_little_memory_is_an_error_before_the_fit(tmp_path, small, monkeypat
     assert not (tmp_path / "o.csv").exists()
 
 
+@pytest.mark.long
 def test_progress_is_shown_on_request(tmp_path, small):
     shown = run("embed", small, "-m isomap -o", tmp_path / "o.csv", "--progress")
     assert shown.exit_code == 0

@@ -7,6 +7,7 @@ from test_cli import bad, write_csv
 pytest.importorskip("uvicorn")
 
 
+@pytest.mark.long
 def test_options_are_refused_with_a_remedy(tmp_path):
     table = write_csv(tmp_path / "table.csv", np.random.default_rng(0).random((30, 4)), list("abcd"))
     assert "--allow-remote" in bad("explore", table, "--host", "0.0.0.0")

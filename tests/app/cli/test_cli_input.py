@@ -29,6 +29,7 @@ def text(path, head, *lines):
 # --- inverse ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_inverse_finds_coordinates_by_name(tmp_path, model):
     good("inverse", model, tmp_path / "map.csv", "-o", tmp_path / "rows.csv")
     placed = rows(tmp_path / "map.csv")
@@ -41,6 +42,7 @@ def test_inverse_finds_coordinates_by_name(tmp_path, model):
     assert [row["species"] for row in expected] == ["a", "b"] * 20
 
 
+@pytest.mark.long
 def test_inverse_by_position(tmp_path, model):
     by_name = good("inverse", model, "- -o - -q", stdin="pca0,pca1\n0.5,-1\n").stdout
     for other in ("a,b\n0.5,-1\n", "0.5,-1\n"):
@@ -49,6 +51,7 @@ def test_inverse_by_position(tmp_path, model):
     assert "3 numeric column(s)" in bad("inverse", model, "- -o -", stdin="a,b,c\n0.5,-1,2\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["transform", "inverse"])
 def test_the_model_is_never_overwritten(command, tmp_path, model, plain):
     before = model.read_bytes()
@@ -100,6 +103,7 @@ def test_text_that_looks_like_numbers_is_a_warning(pattern, tmp_path):
 # --- transform ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_errors_about_columns_that_the_model_needs(tmp_path, model):
     words = text(tmp_path / "words.csv", "x,y,z", "1,2,abc", "3,4,def")
     line = bad("transform", model, words, "-o", tmp_path / "o.csv")
@@ -109,6 +113,7 @@ def test_errors_about_columns_that_the_model_needs(tmp_path, model):
     assert "did you mean X for x?" in bad("transform", model, upper, "-o", tmp_path / "o.csv")
 
 
+@pytest.mark.long
 def test_codes_are_parsed_if_the_model_needs_numbers(tmp_path, model):
     padded = text(tmp_path / "padded.csv", "x,y,z", "01,2,3", "02,3,5")
     good("transform", model, padded, "-o", tmp_path / "a.csv")
@@ -116,6 +121,7 @@ def test_codes_are_parsed_if_the_model_needs_numbers(tmp_path, model):
     assert rows(tmp_path / "a.csv") == rows(tmp_path / "c.csv")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["spectral-clustering", "mixture-ppca"])
 def test_new_rows_get_their_cluster(method, tmp_path, plain):
     good(
@@ -135,6 +141,7 @@ def test_new_rows_get_their_cluster(method, tmp_path, plain):
     ]
 
 
+@pytest.mark.long
 def test_the_default_number_of_clusters_is_printed(plain):
     assert "8 clusters by default; set it with -k" in good("cluster", plain).stderr
     assert "set it with -k" not in good("cluster", plain, "-k 2").stderr
@@ -143,6 +150,7 @@ def test_the_default_number_of_clusters_is_printed(plain):
 # --- edges --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_edges_are_neighbours_for_isomap(tmp_path):
     path = text(tmp_path / "g.edges", "0 1 1", *(f"{i} {i + 1} {1 + i / 10}" for i in range(1, 12)))
     good("embed", path, "-m isomap -d 1 -o", tmp_path / "line.csv")
@@ -156,6 +164,7 @@ def test_edges_are_neighbours_for_isomap(tmp_path):
 # --- options ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_options_are_checked_before_the_file_is_read(tmp_path, plain):
     nothing, out = tmp_path / "nothing.csv", tmp_path / "o.csv"
     assert "--n-neighbors must be" in bad("embed", nothing, "-m isomap --n-neighbors -3 -o", out)
@@ -181,6 +190,7 @@ def test_messages_name_options_instead_of_parameters(tmp_path):
     assert bad("embed", gaps, "-m pca -o", exists).endswith("overwrite it with --force")
 
 
+@pytest.mark.long
 def test_help_of_parameters():
     shown = run("embed -m isomap --help").stdout
     assert shown.count("<bool>") <= 1  # at typer's own --help

@@ -52,6 +52,7 @@ def test_distances_and_images_are_not_examined(tmp_path):
     assert "total variance" not in result.stderr
 
 
+@pytest.mark.long
 def test_compare_cluster_and_streams_warn_of_a_column_that_dominates(tmp_path, birds):
     table, X = birds
     report = tmp_path / "c.html"
@@ -64,6 +65,7 @@ def test_compare_cluster_and_streams_warn_of_a_column_that_dominates(tmp_path, b
     assert "column 'x3'" in result.stderr
 
 
+@pytest.mark.long
 def test_rows_that_make_up_a_coordinate_are_named(tmp_path):
     X = np.random.default_rng(1).standard_normal((300, 4))
     X[41] += 5

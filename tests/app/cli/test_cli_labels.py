@@ -28,6 +28,7 @@ def test_empty_labels_are_unlabelled(tmp_path, table):
     np.testing.assert_allclose(again, found, atol=1e-9)
 
 
+@pytest.mark.long
 def test_labels_that_are_missing_or_no_classes(tmp_path, table):
     plain = write_csv(tmp_path / "plain.csv", X, ["x", "y"])
     assert "has no column of labels; name it with --label" in bad("embed", plain, OPTIONS, "-o -")

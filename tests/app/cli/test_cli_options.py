@@ -209,6 +209,7 @@ def test_methods_lists_all_and_shows_one():
     assert [each["name"] for each in one["parameters"]][:2] == ["n_components", "kernel"]
 
 
+@pytest.mark.long
 def test_version_and_help():
     assert run("--version").stdout == f"eigenscape {eigenscape.__version__}\n"
     assert "eigenscape embed iris.csv -m isomap" in run("embed", "--help").stdout

@@ -25,6 +25,7 @@ def table(tmp_path):
     return tmp_path / "t.csv"
 
 
+@pytest.mark.long
 def test_coordinates_have_the_names_of_get_feature_names_out(table, tmp_path):
     model, out = tmp_path / "m.model", tmp_path / "o.csv"
     good("embed", table, "-m kernel-pca --missing drop -o", out, "--save", model)
@@ -36,6 +37,7 @@ def test_coordinates_have_the_names_of_get_feature_names_out(table, tmp_path):
     assert [name for name in rows(out)[0] if name not in ("id", "color")] == names
 
 
+@pytest.mark.long
 def test_the_summary_names_a_stray_column_of_integers(table, tmp_path):
     command = ("embed", table, "-m pca --missing drop -o", tmp_path / "o.csv")
     assert "5 columns (px0 ... px3, angle; integers: angle), label color, id sample" in good(*command).stderr
@@ -45,6 +47,7 @@ def test_the_summary_names_a_stray_column_of_integers(table, tmp_path):
     assert "matches 'pz*'" in line
 
 
+@pytest.mark.long
 def test_rows_that_are_dropped_are_counted_and_join_the_input(table, tmp_path):
     out = tmp_path / "o.csv"
     stderr = good("embed", table, "-m pca --missing drop -o", out).stderr
@@ -57,6 +60,7 @@ def test_rows_that_are_dropped_are_counted_and_join_the_input(table, tmp_path):
     assert [int(row["row"]) for row in rows(out)] == [i + 1 for i in range(N) if i != 3]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["mean", "ppca"])
 def test_new_rows_are_filled_in_as_training_rows(table, tmp_path, missing):
     model, out, new = tmp_path / "m.model", tmp_path / "o.csv", tmp_path / "n.csv"
@@ -80,6 +84,7 @@ def test_new_rows_are_filled_in_as_training_rows(table, tmp_path, missing):
     assert f"imputation='{missing}'" in stdout
 
 
+@pytest.mark.long
 def test_new_rows_are_encoded_as_training_rows(table, tmp_path):
     model, out, new = tmp_path / "m.model", tmp_path / "o.csv", tmp_path / "n.csv"
     good("embed", table, "-m pca --encode onehot --missing drop -o", out, "--save", model)
@@ -106,6 +111,7 @@ def test_a_missing_column_of_text_is_named_as_in_the_file(table, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_label_that_was_found_is_the_label_of_new_rows(table, tmp_path):
     model, new, out = tmp_path / "m.model", tmp_path / "n.csv", tmp_path / "o.csv"
     good("embed", table, "-m pca --missing drop --columns 'px*' --save", model)
@@ -161,6 +167,7 @@ def cells(tmp_path):
     return tmp_path / "cells.h5ad"
 
 
+@pytest.mark.long
 def test_parts_of_h5ad_files(cells, tmp_path):
     import anndata
 

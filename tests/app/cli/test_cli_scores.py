@@ -26,6 +26,7 @@ def few_labels(path, flowers):
     return write_csv(path, X[:120], species=[*kinds[:20], *[""] * 100])
 
 
+@pytest.mark.long
 def test_classes_of_unlabelled_and_of_new_rows(flowers, tmp_path):
     X, kinds = flowers
     table = few_labels(tmp_path / "few.csv", flowers)
@@ -47,6 +48,7 @@ def test_classes_of_unlabelled_and_of_new_rows(flowers, tmp_path):
     assert [row["species"] for row in placed] == list(kinds[120:])  # the truth stays beside the prediction
 
 
+@pytest.mark.long
 def test_labels_may_be_numbers_and_rows_standardized(flowers, tmp_path):
     X, kinds = flowers
     codes = np.unique(kinds, return_inverse=True)[1]
@@ -59,6 +61,7 @@ def test_labels_may_be_numbers_and_rows_standardized(flowers, tmp_path):
     assert [row["class"] for row in rows(tmp_path / "out.csv")] == [str(code) for code in codes[:5]]
 
 
+@pytest.mark.long
 def test_scores_of_rows_and_of_new_rows(flowers, tmp_path):
     X, kinds = flowers
     usual = X[kinds == "setosa"]
@@ -84,6 +87,7 @@ def test_scores_of_rows_and_of_new_rows(flowers, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_errors(flowers, tmp_path):
     X, _ = flowers
     plain = write_csv(tmp_path / "plain.csv", X)
@@ -104,6 +108,7 @@ def test_errors(flowers, tmp_path):
     assert "--balanced does not apply" in bad("classify", table, "--balanced -o - --model", tmp_path / "c")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "option", ["-m isomap", "--gamma 2", "-d 3", "--contamination 0.1", "--columns sepal*", "--standardize"]
 )

@@ -49,6 +49,7 @@ def colours(ax):
     }
 
 
+@pytest.mark.long
 def test_the_plot_of_new_rows_keeps_the_training_colours(tmp_path, drawn):
     rng = np.random.default_rng(0)
     kinds = np.array(["oak", "elm", "ash"])[rng.integers(3, size=40)]

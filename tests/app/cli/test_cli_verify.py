@@ -21,6 +21,7 @@ def files(tmp_path):
     return table, model
 
 
+@pytest.mark.long
 def test_a_saved_model_is_verified(files) -> None:
     table, model = files
     assert "training rows:  not checked" in good("info", model, "--verify").stdout
@@ -33,6 +34,7 @@ def test_a_saved_model_is_verified(files) -> None:
     assert "--verify only" in bad("info", model, table)
 
 
+@pytest.mark.long
 def test_a_changed_model_fails_with_exit_code_1(files, tmp_path) -> None:
     changed = eigenscape.load(files[1])
     estimator = changed.steps[-1][1] if hasattr(changed, "steps") else changed

@@ -19,6 +19,7 @@ def table(tmp_path):
     return write_csv(tmp_path / "t.csv", columns, ["x", "y", "w", "negative"], species=["a", "b"] * 60)
 
 
+@pytest.mark.long
 def test_a_column_of_weights_is_not_a_feature(tmp_path, table):
     options = "-m kernel-pca --gamma 0.3 --exclude negative --weight w -o"
     good("embed", table, options, tmp_path / "map.csv", "--save", tmp_path / "m.model")
@@ -44,6 +45,7 @@ def test_columns_that_are_no_weights(options, message, tmp_path, table):
     assert not (tmp_path / "map.csv").exists()
 
 
+@pytest.mark.long
 def test_missing_weights_and_weights_of_zero(tmp_path):
     file = tmp_path / "gap.csv"
     file.write_text("x,y,w,none\n" + "\n".join(f"{i},{i * i % 7},{'' if i == 3 else 1},0" for i in range(9)))
@@ -56,6 +58,7 @@ def test_missing_weights_and_weights_of_zero(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_the_number_of_clusters(tmp_path, table):
     options = "-k auto --columns x,y --weight w --max-clusters 6"
     found = json.loads(good("cluster", table, options, "--json").stdout)

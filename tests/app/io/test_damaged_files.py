@@ -128,6 +128,7 @@ def test_matrix_market_round_trip(tmp_path: Path) -> None:
         np.testing.assert_allclose(found.toarray() if sparse.issparse(found) else found, dense)
 
 
+@pytest.mark.process
 def test_arrow_files_with_wrong_offsets_do_not_end_the_process(tmp_path: Path) -> None:
     """Each of 64 damaged copies is read in one child, which must end by itself."""
     table = pa.table({"x": RNG.normal(size=500), "kind": [f"word {i % 7}" for i in range(500)]})
@@ -327,6 +328,7 @@ def annotated(path: Path) -> Path:
     return path
 
 
+@pytest.mark.process
 def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
     table = read(annotated(tmp_path / "a.h5ad"))
     expected = sparse.random_array((60, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
@@ -338,6 +340,7 @@ def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.extra["age"], np.arange(60.0))
 
 
+@pytest.mark.process
 def test_damaged_h5ad_files_are_refused(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     path = annotated(tmp_path / "a.h5ad")
@@ -365,6 +368,7 @@ def answer(argument: str) -> object:
     return np.empty(10**18)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("what", "error", "message"),
     [

@@ -128,6 +128,7 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
     assert np.isnan(read(path, missing="keep").array).sum(axis=0).tolist() == [4, 2]
 
 
+@pytest.mark.long
 def test_types_may_change_after_the_first_block(tmp_path: Path) -> None:
     """Integers for a megabyte, then a fraction; labels that begin as numbers."""
     lines = ["x,k"] + ["1,2"] * 400_000 + ["0.5,b"] * 500_000
@@ -158,6 +159,7 @@ def test_missing_values(tmp_path: Path) -> None:
     assert read(tmp_path / "n.npy", missing="drop").array.tolist() == [[1, 2], [4, 5]]
 
 
+@pytest.mark.process
 def test_standard_input_and_output() -> None:
     code = (
         "import sys, eigenscape\nfrom eigenscape.app.io import write_table\n"
@@ -201,6 +203,7 @@ def _numeric(word: str) -> bool:
     return True
 
 
+@pytest.mark.long
 @settings(
     max_examples=30,
     deadline=None,
@@ -226,6 +229,7 @@ def test_written_tables_are_read_unchanged(tmp_path: Path, data: Any, n: int, d:
 # --- other formats ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "suffix", ["csv", "tsv", "parquet", "pq", "arrow", "feather", "npy", "npz", "mtx", "h5ad"]
 )
@@ -302,6 +306,7 @@ def test_arrow_types(tmp_path: Path) -> None:
         read(tmp_path / "r.feather")
 
 
+@pytest.mark.process
 def test_arrays_are_mapped_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", X.astype(np.float32))
     table = read(tmp_path / "a.npy")
@@ -364,6 +369,7 @@ def test_folders_of_images_are_labels(tmp_path: Path) -> None:
     assert table.ids.tolist() == ["cat/1.png", "dog/1.png"]
 
 
+@pytest.mark.process
 def test_coordinates_are_added_to_annotated_data(tmp_path: Path) -> None:
     anndata = pytest.importorskip("anndata")
     import pandas as pd
@@ -426,6 +432,7 @@ for call in calls:
 """
 
 
+@pytest.mark.process
 def test_files_without_optional_packages(tmp_path: Path) -> None:
     """Arrays need the core only; other formats raise an error that names the package and the remedy."""
     names = ["a.csv", "a.csv.gz", "a.parquet", "a.arrow", "a.h5ad", "a.zarr", "images"]
@@ -592,6 +599,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", list(BAD))
 def test_errors_name_the_file_the_place_and_the_remedy(tmp_path: Path, kind: str) -> None:
     name, content, message = BAD[kind]
@@ -653,6 +661,7 @@ print(json.dumps({"n": int(model.n_samples_seen_), "peak": peak}))
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc/self/status")
 def test_a_file_larger_than_memory_is_embedded(tmp_path: Path) -> None:
     """A sparse file of 1.2 GB is read with 800 MB of data and less than 1.1 GB in total."""

@@ -126,6 +126,7 @@ def test_square_matrices_are_not_stored(
     )  # saving does not change the model
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("cls", KINDS, ids=[cls.__name__ for cls in KINDS])
 def test_file_size_grows_linearly_with_the_data(tmp_path: Path, cls: type) -> None:
@@ -192,6 +193,7 @@ class Stream:
         return self.make()
 
 
+@pytest.mark.long
 def test_streams_are_not_stored(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
     chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
@@ -379,6 +381,7 @@ def test_a_wrong_format_number_is_an_error_of_one_line(saved: Path) -> None:
     assert_rejected(saved, "is damaged: an entry of its schema")
 
 
+@pytest.mark.long
 def test_a_zip_bomb_is_not_decompressed(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def blow_up(members: dict[str, bytes]) -> None:
         members["bomb.npy"] = bytes(50_000_000)
@@ -394,6 +397,7 @@ def test_a_zip_bomb_is_not_decompressed(saved: Path, monkeypatch: pytest.MonkeyP
         describe(saved)
 
 
+@pytest.mark.long
 def test_a_zip_bomb_in_a_sparse_matrix_is_not_decompressed(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -508,6 +512,7 @@ def test_errors_of_a_damaged_schema(saved: Path) -> None:
         assert_rejected(saved, "damaged: its schema")
 
 
+@pytest.mark.long
 def test_a_damaged_archive_raises_no_other_error(saved: Path) -> None:
     """Change every byte of the directory entry of the header, to values that have a meaning there."""
     whole = saved.read_bytes()

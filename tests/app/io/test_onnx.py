@@ -138,6 +138,7 @@ def test_without_onnx_the_error_names_the_extra(tmp_path: Path, monkeypatch: pyt
         export_onnx(eigenscape.PCA(2).fit(X), tmp_path / "m.onnx")
 
 
+@pytest.mark.long
 def test_the_command_line_exports(tmp_path: Path) -> None:
     pytest.importorskip("onnx", reason="onnx is not installed")
     from typer.testing import CliRunner

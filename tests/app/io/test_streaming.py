@@ -199,6 +199,7 @@ def quoted(cell: str, always: bool) -> str:
     return '"' + cell.replace('"', '""') + '"' if always or "\n" in cell or '"' in cell else cell
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_blocks")
 @RELAXED
 @given(data=st.data(), n=st.integers(1, 30), d=st.integers(1, 4), always=st.booleans())
@@ -311,6 +312,7 @@ print(json.dumps({"n": sum(sizes), "largest": max(sizes), "added": peak() - befo
 """
 
 
+@pytest.mark.process
 def test_memory_of_a_streamed_text_file_is_that_of_its_blocks(tmp_path: Path) -> None:
     """A file of 40 MB, read in blocks of 1 MiB, needs less than 16 MB; read whole it needs more than 100."""
     lines = "".join(

@@ -155,6 +155,7 @@ WIDE: dict[str, tuple[Callable[[int, int], str], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", WIDE)
 def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -172,6 +173,7 @@ def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
     assert counts[1] <= counts[0]
 
 
+@pytest.mark.long
 def test_many_columns_of_different_words_in_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

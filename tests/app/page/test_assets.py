@@ -105,6 +105,7 @@ def test_files_that_are_not_there():
         asset("../__init__.py")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_syntax(tmp_path):
     """Every module is parsed by a JavaScript engine, and so is the bundle of the explorer, in one process."""

@@ -58,6 +58,7 @@ def birds() -> np.ndarray:
 NAMES = ("bill_length", "bill_depth", "flipper_length", "body_mass")
 
 
+@pytest.mark.long
 def test_a_report_names_the_column_that_dominates_the_map(tmp_path, birds):
     from eigenscape.app.io import Table
 
@@ -76,12 +77,14 @@ def test_a_report_names_the_column_that_dominates_the_map(tmp_path, birds):
     assert "Standardise" not in said
 
 
+@pytest.mark.long
 def test_columns_without_names_are_numbered(tmp_path, birds):
     said = words_of(write_report(tmp_path / "r.html", PCA(2).fit(birds), birds), "summary")
     assert "Column 4 has 99" in said
     assert "coordinate 1 is almost column 4" in said
 
 
+@pytest.mark.long
 def test_a_comparison_names_the_column_that_dominates_the_maps(tmp_path, birds):
     models = {"pca": PCA(2).fit(birds), "isomap": Isomap().fit(birds)}
     said = words_of(write_comparison(tmp_path / "c.html", models, birds), "summary")
@@ -118,6 +121,7 @@ def test_which_methods_depend_on_the_scale_of_columns(model, depends, birds):
     assert (find_dominance(model, birds, NAMES) is not None) == depends
 
 
+@pytest.mark.long
 def test_oriented_pca_is_described_by_its_criterion(tmp_path, birds):
     groups = np.arange(120) % 3
     model = OrientedPCA(criterion="difference").fit(birds, groups)
@@ -130,6 +134,7 @@ def test_oriented_pca_is_described_by_its_criterion(tmp_path, birds):
     assert "coordinate 1 is almost" not in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [FactorAnalysis, OrientedPCA])
 def test_a_map_that_is_free_of_scale_is_not_judged_by_distances_of_one_column(tmp_path, make, birds):
     groups = np.arange(120) % 3
@@ -160,6 +165,7 @@ def test_models_of_other_packages_are_judged_by_all_distances(birds):
     assert find_reference_dominance(FactorAnalysis(), "euclidean", birds, NAMES).names == ("body_mass",)
 
 
+@pytest.mark.long
 def test_a_map_that_is_free_of_scale_is_not_ranked_by_distances_of_one_column(tmp_path, birds):
     models = {
         "pca": PCA(2).fit(birds),
@@ -200,6 +206,7 @@ def test_a_score_that_is_due_to_the_number_of_points_has_no_grade():
     assert score_grade(exactly(0.952), NeighborsKept(exactly(0.8), 0.01, 10, 1000)) == "good"
 
 
+@pytest.mark.long
 def test_a_map_that_loses_its_neighbours_is_not_called_good(tmp_path):
     X = np.random.default_rng(0).standard_normal((3000, 20)) * np.r_[[3.0, 3.0], np.ones(18)]
     model = PCA(2).fit(X)
@@ -216,6 +223,7 @@ def test_a_map_that_loses_its_neighbours_is_not_called_good(tmp_path):
     assert '<li class="good"><span class="what">Continuity' not in text
 
 
+@pytest.mark.long
 def test_the_scale_of_a_map_is_the_neighbourhood_of_which_half_is_kept(tmp_path):
     rng = np.random.default_rng(1)
     centres = 8 * rng.standard_normal((12, 2))
@@ -224,6 +232,7 @@ def test_the_scale_of_a_map_is_the_neighbourhood_of_which_half_is_kept(tmp_path)
     assert "Half of the neighbours are kept in neighbourhoods of about" in said
 
 
+@pytest.mark.long
 def test_the_best_map_keeps_most_neighbours_and_has_the_best_score(tmp_path):
     rng = np.random.default_rng(2)
     t = 1.5 * np.pi * (1 + 2 * rng.random(400))
@@ -275,6 +284,7 @@ def outlier() -> tuple[np.ndarray, DiffusionMap]:
     return X, model
 
 
+@pytest.mark.long
 def test_points_that_carry_a_coordinate_are_named_and_the_map_is_not_called_stable(tmp_path, outlier):
     X, model = outlier
     ids, labels = [f"cell {i}" for i in range(300)], ["rare" if i == 41 else "common" for i in range(300)]
@@ -305,6 +315,7 @@ def test_other_points_are_called_almost_equal_only_if_they_are():
     assert said.endswith("of its variance, and all other points are almost equal in it.")
 
 
+@pytest.mark.long
 def test_a_map_of_few_points_is_not_ranked(tmp_path, outlier):
     X, model = outlier
     models = {"few": model, "pca": PCA(2).fit(X), "isomap": Isomap().fit(X)}
@@ -329,6 +340,7 @@ def test_stability_is_not_graded_if_few_points_make_up_the_map(outlier):
     assert stability_grade(Measures()) is None
 
 
+@pytest.mark.long
 def test_the_loss_of_an_unstable_map_is_no_praise(tmp_path):
     X = np.random.default_rng(0).standard_normal((200, 30))
     said = words_of(write_report(tmp_path / "r.html", KernelPCA(2).fit(X), X), "summary")

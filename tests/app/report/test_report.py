@@ -96,6 +96,7 @@ def roll() -> tuple[np.ndarray, Isomap]:
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_numbers_shown_equal_the_measures(tmp_path, roll):
     X, model = roll
     labels = np.where(X[:, 0] > 0, "right", "left")
@@ -198,6 +199,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
@@ -236,6 +238,7 @@ def test_measures_that_are_not_defined_are_listed(tmp_path):
     assert names(data_of(path)["ids"]) == words
 
 
+@pytest.mark.long
 def test_clusters_and_components_are_columns(tmp_path):
     X, _ = load("split")
     model = SpectralClustering(n_clusters=3, on_disconnected="per_component")
@@ -282,6 +285,7 @@ def test_columns_of_any_type(tmp_path, roll):
     assert len(column_of(page, "label")["names"]) == 40
 
 
+@pytest.mark.long
 def test_text_from_users_is_escaped(tmp_path, roll):
     X, model = roll
     odd = [NASTY[i % len(NASTY)] for i in range(len(X))]
@@ -328,6 +332,7 @@ def test_page_loads_nothing(tmp_path, roll):
 # --- size ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_many_points_are_sampled(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60_000, 30)).astype(np.float32)
@@ -347,6 +352,7 @@ def test_many_points_are_sampled(tmp_path):
     assert {"column 1", "column 2"} <= {column["name"] for column in page["columns"]}
 
 
+@pytest.mark.long
 def test_of_many_columns_the_best_explained_are_selected(tmp_path):
     rng = np.random.default_rng(0)
     X = 0.1 * rng.standard_normal((100, 300))
@@ -358,6 +364,7 @@ def test_of_many_columns_the_best_explained_are_selected(tmp_path):
     assert "Of 300 input columns, the 40" in words_of(path, "map-section")
 
 
+@pytest.mark.long
 def test_streams_and_files_have_reports(tmp_path):
     X = load("curve")[0]
     np.save(tmp_path / "x.npy", X)
@@ -399,6 +406,7 @@ def test_report_of_a_loaded_model(tmp_path):
 # --- files and invalid arguments ---------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_existing_file_is_replaced_only_with_force(tmp_path, roll):
     X, model = roll
     path = tmp_path / "r.html"
@@ -453,6 +461,7 @@ def test_data_of_another_model_are_rejected(tmp_path, roll):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_other_points_than_the_training_points_are_described(tmp_path, roll):
     X, model = roll
     assert "fitted to 80 other points" in words_of(write_report(tmp_path / "r.html", model, X[:40]))
@@ -468,6 +477,7 @@ def swiss() -> np.ndarray:
     return np.column_stack([t * np.cos(t), 20 * rng.random(400), t * np.sin(t)])
 
 
+@pytest.mark.long
 def test_a_comparison_names_the_best_map(tmp_path, swiss):
     models = {"flat": PCA(2).fit(swiss), "along": Isomap(n_neighbors=8).fit(swiss)}
     path = write_comparison(
@@ -490,6 +500,7 @@ def test_a_comparison_names_the_best_map(tmp_path, swiss):
     assert "1.5 s" in words_of(path, "measures")
 
 
+@pytest.mark.long
 def test_a_comparison_of_equal_maps_has_no_winner(tmp_path, swiss):
     model = Isomap(n_neighbors=8).fit(swiss)
     path = write_comparison(
