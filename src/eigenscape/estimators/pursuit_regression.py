@@ -69,10 +69,10 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from eigenscape import ProjectionPursuitRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (400, 4))
+    >>> X = rng.uniform(-1, 1, (200, 2))
     >>> y = X[:, 0] * X[:, 1]
-    >>> model = ProjectionPursuitRegressor().fit(X[:300], y[:300])
-    >>> model.score(X[300:], y[300:]) > 0.95
+    >>> model = ProjectionPursuitRegressor(n_terms=2).fit(X[:150], y[:150])
+    >>> model.score(X[150:], y[150:]) > 0.95
     True
     """
 

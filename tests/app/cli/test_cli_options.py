@@ -55,7 +55,10 @@ def test_parameters_are_those_of_the_signature_and_all_are_described(method):
         assert ":class:" not in parameter.description
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(one, marks=[] if one in ("isomap", "kernel-pca") else pytest.mark.long) for one in METHODS],
+)
 def test_help_of_a_method_shows_its_parameters(method):
     result = run("embed", "-m", method, "--help")
     assert result.exit_code == 0

@@ -127,13 +127,12 @@ def test_the_package_in_the_working_folder_is_found_after_installed_packages(mon
     assert child._search_path() == ["/site-packages", str(SOURCE.parent)]
 
 
-#: Calls that start a process, and the name of the interpreter.
+#: Functions that start a process, and the name of the interpreter.
 STARTS = re.compile(
     r"(subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)"
     r"|os\.(system|popen|fork\w*|exec\w+|spawn\w+|posix_spawn\w*)|(multiprocessing\.)?get_context"
     r"|(multiprocessing\.)?(Process|Pool)|(\w+\.)*(ProcessPoolExecutor|Parallel|Popen)"
-    r"|asyncio\.create_subprocess_\w+)\("
-    r"|sys\.executable"
+    r"|asyncio\.create_subprocess_\w+)"
 )
 
 
@@ -141,9 +140,11 @@ def _starts(tree: ast.AST, function: str = "") -> list[str]:
     """Return the functions in which a syntax tree starts a process or names the interpreter."""
     if isinstance(tree, ast.FunctionDef):
         function = tree.name
-    found = [function] * (
-        isinstance(tree, (ast.Call, ast.Attribute)) and bool(STARTS.match(ast.unparse(tree)))
-    )
+    if isinstance(tree, ast.Call):
+        starts = STARTS.fullmatch(ast.unparse(tree.func)) is not None
+    else:
+        starts = isinstance(tree, ast.Attribute) and tree.attr == "executable"
+    found = [function] * starts
     return found + [start for node in ast.iter_child_nodes(tree) for start in _starts(node, function)]
 
 

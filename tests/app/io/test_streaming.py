@@ -140,7 +140,9 @@ LINES = {
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("missing", ["error", "drop", "keep"])
+@pytest.mark.parametrize(
+    "missing", ["keep", *(pytest.param(one, marks=pytest.mark.long) for one in ("error", "drop"))]
+)
 @pytest.mark.parametrize("case", list(LINES))
 def test_streamed_text_is_the_table_that_is_read_whole(tmp_path: Path, case: str, missing: str) -> None:
     path = tmp_path / "t.txt"

@@ -92,7 +92,9 @@ WRITERS: dict[str, Callable[[Path, pa.Table], None]] = {
 }
 
 
-@pytest.mark.parametrize("missing", ["error", "drop", "keep", "mean"])
+@pytest.mark.parametrize(
+    "missing", ["drop", *(pytest.param(one, marks=pytest.mark.long) for one in ("error", "keep", "mean"))]
+)
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_streamed_equals_whole(tmp_path: Path, suffix: str, missing: str) -> None:
     table = pa.table(columns(gap=missing != "error"))
