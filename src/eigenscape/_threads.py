@@ -78,10 +78,10 @@ class _BlasLimit:
         with self._lock:
             self._calls += 1
             if self._calls == 1:
-                controller = self._controller()
-                self._outer = _fewest_threads(controller)
-                self._before = [(library, library.num_threads) for library in controller.lib_controllers]
-                for library, _ in self._before:
+                libraries = self._controller().lib_controllers
+                self._before = [(library, library.num_threads) for library in libraries]
+                self._outer = min((count for _, count in self._before), default=sys.maxsize)
+                for library in libraries:
                     _set_threads(library, 1)
 
     def leave(self) -> None:
@@ -107,7 +107,10 @@ class _BlasLimit:
     def outer(self) -> int:
         """Return the number of threads that BLAS had before it was limited here."""
         with self._lock:
-            return self._outer if self._calls else _fewest_threads(self._controller())
+            if self._calls:
+                return self._outer
+            libraries = self._controller().lib_controllers
+            return min((library.num_threads for library in libraries), default=sys.maxsize)
 
 
 def _set_threads(library: Any, count: int) -> None:
@@ -119,10 +122,6 @@ def _set_threads(library: Any, count: int) -> None:
     library.set_num_threads(count)
     if hasattr(library, "clear_controlling_thread"):
         library.clear_controlling_thread()
-
-
-def _fewest_threads(controller: ThreadpoolController) -> int:
-    return min((library["num_threads"] for library in controller.info()), default=sys.maxsize)
 
 
 _blas = _BlasLimit()

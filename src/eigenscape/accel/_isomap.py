@@ -52,16 +52,14 @@ class Isomap(_Isomap):
 
     def _transform_in_blocks(self, X: Any) -> np.ndarray:
         """Continue the paths from the neighbours of each new point, without a matrix for all new points."""
-        from eigenscape.graph.geodesics import extend_geodesics
+        from eigenscape.graph.geodesics import extend_geodesics, half_squares
 
         entries = self._entry_edges(X)
         m = self.nbrs_.n_samples_fit_
         parts = []
         for rows in row_blocks(entries.shape[0], 24.0 * m):
             lengths = extend_geodesics(entries[rows], self.dist_matrix_)
-            np.square(lengths, out=lengths)
-            lengths *= -0.5
-            parts.append(self.kernel_pca_.transform(lengths))
+            parts.append(self.kernel_pca_.transform(half_squares(lengths)))
         ran_here("paths of new points")
         return np.concatenate(parts)
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         noise_of_groups,
         noise_of_vectors,
         noise_of_versions,
-        orientation_signs,
     )
     from eigenscape.distributed.pairs import reduce_pairs
     from eigenscape.distributed.pca import gather_moments
     from eigenscape.distributed.ppca import BlockRows
     from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, sample_rows, take_rows
     from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
+    from eigenscape.distributed.signs import projection_signs
 
 #: The names that each module defines.
 _NAMES = {
@@ -49,13 +49,13 @@ _NAMES = {
     "eigenscape.distributed.kernels": "bind_blocks",
     "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
     "eigenscape.distributed.mixture": "BlockMembers",
-    "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions"
-    " orientation_signs",
+    "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions",
     "eigenscape.distributed.pairs": "reduce_pairs",
     "eigenscape.distributed.pca": "gather_moments",
     "eigenscape.distributed.ppca": "BlockRows",
     "eigenscape.distributed.reduce": "count_rows map_blocks reduce_blocks sample_rows take_rows",
     "eigenscape.distributed.sample": "Sample choose_sample evenly_spaced sample_size",
+    "eigenscape.distributed.signs": "projection_signs",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [  # a literal list: type checkers read it
@@ -84,8 +84,8 @@ __all__ = [  # a literal list: type checkers read it
     "noise_of_groups",
     "noise_of_vectors",
     "noise_of_versions",
-    "orientation_signs",
     "partial_fit_blocks",
+    "projection_signs",
     "read",
     "reduce_blocks",
     "reduce_pairs",

@@ -147,12 +147,12 @@ def as_blocks(X: Any, missing: bool = False, name: str = "X", dense: bool = Fals
     return Blocks(X, None, BlockSpec(name, _n_columns(X), missing, dense))
 
 
-def label_blocks(y: Any, name: str = "y") -> Blocks:
+def label_blocks(y: Any) -> Blocks:
     """Convert a collection of class labels, numbers or strings, to blocks."""
     array = y
     if not isinstance(y, da.Array):
         array = y.map_partitions(_partition_labels, meta=np.empty(0, dtype=object))
-    return Blocks(array, None, BlockSpec(name, labels=True))
+    return Blocks(array, None, BlockSpec("y", labels=True))
 
 
 def _n_columns(array: da.Array) -> int | None:

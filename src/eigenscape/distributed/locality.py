@@ -6,7 +6,7 @@ import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.distributed.signs import block_signs
+from eigenscape.distributed.signs import projection_signs
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import (
     EdgeSums,
@@ -31,10 +31,6 @@ def locality_of_blocks(
     origin = np.asarray(affinity.X, dtype=np.float64).mean(axis=0) if affine else np.zeros(d)
     sums = reduce_blocks(edge_sums, blocks, EdgeSums.merge, affinity, origin, loops)
     projection = projection_from_sums(sums, origin, n_components, affine)
-    signs = block_signs(_coordinates, blocks, projection)
+    signs = projection_signs(blocks, projection.mean, projection.directions)
     projection = projection.with_signs(signs)
     return projection, distortion_from_sums(sums, projection.directions)
-
-
-def _coordinates(X: np.ndarray, projection: LocalityProjection) -> np.ndarray:
-    return (X - projection.mean) @ projection.directions

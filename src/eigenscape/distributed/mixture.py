@@ -103,7 +103,7 @@ class BlockMembers:
         return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        entries = self.rows.reduce(_largest_by_model, _merge_largest, mixture)
+        entries = self.rows.reduce(_largest_by_model, _merge_parts, mixture)
         n_components = mixture.models[0].loadings.shape[1]
         return [np.ones(n_components) if part is None else part.signs for part in entries]
 
@@ -131,13 +131,6 @@ def _mixture_sums(data: ObservedData, weights: np.ndarray, mixture: Mixture, com
 
 def _largest_by_model(data: ObservedData, _: np.ndarray, mixture: Mixture) -> list[LargestEntries | None]:
     return [largest_entries(means) for _, means in coordinates_by_model(mixture, data)]
-
-
-def _merge_largest(
-    first: list[LargestEntries | None], second: list[LargestEntries | None]
-) -> list[LargestEntries | None]:
-    pairs = zip(first, second, strict=True)
-    return [one or other if one is None or other is None else one.merge(other) for one, other in pairs]
 
 
 def _part_summaries(

@@ -9,8 +9,7 @@ import numpy as np
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.distributed.signs import block_signs
-from eigenscape.methods.oriented_pca import NoiseMoments, Orientation, SignalMoments, noise_moments
+from eigenscape.methods.oriented_pca import NoiseMoments, SignalMoments, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -43,15 +42,6 @@ def noise_of_groups(blocks: Blocks, labels: Blocks) -> NoiseMoments:
     return reduce_blocks(
         _noise_around_means, blocks, NoiseMoments.merge, names, sums / sizes[:, None], aligned=[labels]
     )
-
-
-def orientation_signs(blocks: Blocks, mean: np.ndarray, orientation: Orientation) -> np.ndarray:
-    """Return the signs (r,) that make the largest entry of each coordinate over all rows positive."""
-    return block_signs(_projected, blocks, mean, orientation.directions)
-
-
-def _projected(X: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    return (X - mean) @ directions
 
 
 def _noise(*vectors: np.ndarray) -> NoiseMoments:

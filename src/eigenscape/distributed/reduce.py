@@ -38,6 +38,7 @@ def reduce_blocks(
     combine: Callable[[Any, Any], Any],
     *shared: Any,
     aligned: Sequence[Blocks] = (),
+    truncate: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Combine ``function(block, *aligned, *shared)`` of all blocks.
 
@@ -54,6 +55,8 @@ def reduce_blocks(
         Further arguments, sent to each worker once.
     aligned : sequence of Blocks
         Further columns of the same rows (weights, labels), with the same partitions.
+    truncate : callable, optional
+        Function applied to the result of every node of the tree.
 
     Returns
     -------
@@ -61,29 +64,8 @@ def reduce_blocks(
         The combined result, computed by the current ``Client``, or by dask's default scheduler if there is
         none.
     """
-    return _tree_reduce(function, (blocks, *aligned), combine, None, shared)
-
-
-def reduce_truncated(
-    function: Callable[..., Any],
-    blocks: Blocks,
-    combine: Callable[[Any, Any], Any],
-    truncate: Callable[[Any], Any],
-    *shared: Any,
-) -> Any:
-    """Reduce as :func:`reduce_blocks` does, applying ``truncate`` to the result of every node of the tree."""
-    return _tree_reduce(function, (blocks,), combine, truncate, shared)
-
-
-def _tree_reduce(
-    function: Callable[..., Any],
-    columns: Sequence[Blocks],
-    combine: Callable[[Any, Any], Any],
-    truncate: Callable[[Any], Any] | None,
-    shared: Sequence[Any],
-) -> Any:
     graph = Graph()
-    leaves = _add_leaves(graph, function, columns, [()] * columns[0].n_blocks, shared)
+    leaves = _add_leaves(graph, function, (blocks, *aligned), [()] * blocks.n_blocks, shared)
     return require_rows(graph.compute(graph.tree(leaves, partial(combine_all, combine, truncate))))
 
 
@@ -109,7 +91,7 @@ def reduce_persisting(
     extract : callable
         Extracts the part of a result that is combined.
     combine, truncate : callable
-        See :func:`reduce_truncated`.
+        See :func:`reduce_blocks`.
     block_arguments : sequence of sequences
         Small arguments of each block.
     previous : sequence of PersistedResult or None

@@ -13,7 +13,7 @@ from eigenscape._memory import available_bytes
 from eigenscape.dictionary.candidates import Candidates, select_candidates
 from eigenscape.dictionary.source import PointArray
 from eigenscape.distributed.blocks import Blocks
-from eigenscape.distributed.reduce import count_rows, reduce_truncated, take_rows
+from eigenscape.distributed.reduce import count_rows, reduce_blocks, take_rows
 from eigenscape.kernels.bandwidth import sample_indices
 from eigenscape.kernels.distance import HalfSquaredDistance
 
@@ -65,7 +65,7 @@ def choose_sample(
     :func:`eigenscape.dictionary.candidates.select_candidates` for the distance of a row from the sample.
     """
     truncate = partial(select_candidates, size=size, distance=distance, method=method)
-    chosen = reduce_truncated(_candidates, blocks, Candidates.merge, truncate, size, distance, method)
+    chosen = reduce_blocks(_candidates, blocks, Candidates.merge, size, distance, method, truncate=truncate)
     lengths = count_rows(blocks)
     if chosen.n_rows <= size:  # duplicates included, as on one machine
         indices = np.arange(chosen.n_rows)

@@ -5,8 +5,7 @@ The convention is that of :func:`eigenscape.solvers.pairs.canonical_signs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,22 +57,13 @@ def _largest_by_row(columns: np.ndarray) -> LargestEntries:
     return LargestEntries(columns[numbers, np.argmax(size, axis=1)], columns[numbers, first])
 
 
-def block_signs(
-    coordinates: Callable[..., np.ndarray], blocks: Blocks, *shared: Any, aligned: Sequence[Blocks] = ()
-) -> np.ndarray:
-    """Return the signs (q,) that make the largest entry of the coordinates of all rows positive.
+def projection_signs(blocks: Blocks, mean: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the signs (q,) that make the largest entry of each coordinate over all rows positive.
 
-    The coordinates of a block are ``coordinates(block, *aligned, *shared)``.
+    The coordinates of a block are ``(X - mean) @ directions``.
     """
-    function = _LargestOf(coordinates)
-    return reduce_blocks(function, blocks, LargestEntries.merge, *shared, aligned=aligned).signs
+    return reduce_blocks(_largest_projected, blocks, LargestEntries.merge, mean, directions).signs
 
 
-class _LargestOf:
-    """``largest_entries`` of the coordinates of a block, as a picklable function."""
-
-    def __init__(self, coordinates: Callable[..., np.ndarray]) -> None:
-        self.coordinates = coordinates
-
-    def __call__(self, *rows: Any) -> LargestEntries | None:
-        return largest_entries(self.coordinates(*rows))
+def _largest_projected(X: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> LargestEntries | None:
+    return largest_entries((X - mean) @ directions)

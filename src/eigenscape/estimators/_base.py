@@ -177,11 +177,15 @@ class Estimator(
         """Return what a precomputed matrix contains. A hook: it may depend on parameters."""
         return self._precomputed_means
 
+    def _seed(self) -> int:
+        """Return an integer seed, drawn from ``random_state``."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _solver(self) -> SolverConfig:
         """Return the eigensolver configuration given by the parameters."""
         check_jobs(self.n_jobs)
         check_solver(self.eigen_solver, self._solvers)
-        solver, seed = self.eigen_solver, int(check_random_state(self.random_state).randint(2**31 - 1))
+        solver, seed = self.eigen_solver, self._seed()
         if isinstance(solver, SolverConfig):
             config = replace(solver, seed=seed, n_jobs=self.n_jobs)
         else:
@@ -240,14 +244,10 @@ def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
 
 
 def spectral_result(
-    embedding: AnyEmbedding,
-    attributes: Mapping[str, Any] | None = None,
-    *,
-    vertex: np.ndarray | None = None,
-    training: Any = None,
+    embedding: AnyEmbedding, attributes: Mapping[str, Any], *, training: Any = None
 ) -> FitResult:
     """Return the result of fitting an embedding that has a kernel, with its fitted attributes."""
-    return FitResult(embedding, {**spectral_attributes(embedding), **(attributes or {})}, vertex, training)
+    return FitResult(embedding, {**spectral_attributes(embedding), **attributes}, training=training)
 
 
 @documented

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -138,7 +137,7 @@ def dictionary_options(
         estimator.dictionary_size,
         normalization=normalization,
         sum_to_one=normalization == "additive",  # invariant to translation in feature space, as centring is
-        seed=int(check_random_state(estimator.random_state).randint(2**31 - 1)),
+        seed=estimator._seed(),
         n_jobs=estimator.n_jobs,
     )
 

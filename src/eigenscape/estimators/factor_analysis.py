@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
@@ -115,7 +114,7 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
             check_rank(check_count("n_components", self.n_components), *X.shape)
             check_positive("tol", self.tol)
             check_count("max_iter", self.max_iter)
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            seed = self._seed()
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
         self._set_model(result)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import bind_distance
@@ -98,7 +97,7 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
         check_count("n_components", self.n_components)
         check_count("n_rounds", self.n_rounds)
         check_components(self.n_components, X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         distance = bind_distance(self.metric, self.metric_params, X)
         row = squared_distance_rows(distance)
         pivots = choose_pivots(row, n_points(X), self.n_components, self.n_rounds, seed)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -544,6 +543,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             normalization=None if self.normalize_first else self.normalization,
             averages="implicit" if self.normalize_first else self.averages,
             sum_to_one=self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=self._seed(),
             n_jobs=self.n_jobs,
         )

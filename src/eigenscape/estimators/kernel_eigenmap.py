@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._numbers import check_numbers
@@ -293,7 +292,7 @@ class KernelEigenmap(Estimator):
         covariances: Any = self.covariances
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         sigma = None if self.sigma == "auto" else float(self.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
         options = KernelEigenmapOptions(

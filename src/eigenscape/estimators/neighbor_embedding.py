@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sklearn.utils import check_random_state
-
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
@@ -120,7 +118,7 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         options = self._layout_options()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         neighborhood = Neighborhood(
             self.n_neighbors,
             None,

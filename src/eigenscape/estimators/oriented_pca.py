@@ -174,7 +174,8 @@ class OrientedPCA(LinearMixin, Estimator):
             check_rank(self.n_components, signal.count, blocks.n_features)
         moments = self._block_noise(blocks, y, noise, distorted)
         orientation = directions_of(signal, moments, self.n_components, self.regularization, self.criterion)
-        orientation = orientation.with_signs(distributed.orientation_signs(blocks, signal.mean, orientation))
+        signs = distributed.projection_signs(blocks, signal.mean, orientation.directions)
+        orientation = orientation.with_signs(signs)
         self.mean_ = signal.mean
         if self.criterion == "quotient":
             self._model_ = oriented_loss(signal, orientation)

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.distributed import is_collection
@@ -170,7 +170,7 @@ class ParametricMap(Estimator):
         if self.regressor is not None:
             single = targets.shape[1] == 1
             return RegressorMap(clone(self.regressor).fit(X, targets[:, 0] if single else targets))
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         widths = candidate_widths(X) if self.gamma == "auto" else [float(self.gamma)]
         found = fit_fourier_ridge(X, targets, self.n_features, widths, np.random.default_rng(seed))
         self.gamma_, self.leave_one_out_errors_ = found.gamma, found.errors

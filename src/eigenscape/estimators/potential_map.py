@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from eigenscape import _memory
 from eigenscape._warnings import warn
@@ -151,5 +150,5 @@ class PotentialMap(EmbeddingMixin, Estimator):
         max_iter = check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         return PotentialOptions(n_components, self.n_steps, n_landmarks, max_iter, float(self.tol), seed)

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
@@ -157,7 +156,7 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
                 "n_components='mle' needs complete data with more samples than features; use 'bayes' or an"
                 " integer"
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         method: Literal["closed", "em"] = "em" if self.method == "em" or not samples.complete else "closed"
         return PPCAOptions(self.n_components, method, self.tol, self.max_iter, seed)
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
@@ -119,7 +118,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         objective = self._objective()
         rows = check_rows(self, X)
         check_rank(self.n_components, *rows.shape)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         with running(self):
             white = whiten(rows.astype(np.float64), self.n_components)
             result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)

@@ -15,7 +15,7 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
@@ -150,10 +150,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
-        min_gain = as_number(self.min_gain)
-        if min_gain is None or min_gain < 0:
-            raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0")
-        return min_gain
+        check_not_negative("min_gain", self.min_gain)
+        return float(self.min_gain)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Compute the log density of each sample.

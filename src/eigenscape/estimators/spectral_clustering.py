@@ -9,7 +9,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
@@ -509,13 +508,13 @@ class SpectralClustering(
         if self.assign_labels == "cluster_qr":
             return Rotation(pivoted_rotation(functions), magnitude=True)
         if self.assign_labels == "discretize":
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            seed = self._seed()
             return Rotation(discretizing_rotation(coordinates, seed, weights), magnitude=False)
         return self._kmeans(coordinates, n_clusters, weights)
 
     def _kmeans(self, coordinates: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> NearestCenter:
         """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         centers = cluster_centers(coordinates, n_clusters, self.n_init, seed, self.n_jobs, weights)
         kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
         centers = kmeans.cluster_centers_

@@ -32,15 +32,13 @@ _KEPT_VERTICES = 5000
 _TASK_VALUES = 2**17
 
 
-def geodesics(
-    graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
-) -> np.ndarray:
+def geodesics(graph: NeighborGraph, Y: Rows, n_jobs: int | None = None) -> np.ndarray:
     """Compute the geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
     A path from a new point begins with one of its edges and then passes through vertices only, so the result
     for a new point does not depend on the others.
     """
-    return _rows_of_lengths(graph, Y, n_jobs, dtype, lambda lengths: lengths)
+    return _rows_of_lengths(graph, Y, n_jobs, np.float64, lambda lengths: lengths)
 
 
 def half_squared_geodesics(
@@ -70,17 +68,15 @@ def _rows_of_lengths(
     return _lengths_from(search, entries, n_jobs, dtype, function)
 
 
-def vertex_geodesics(
-    lengths: sparse.csr_array, n_jobs: int | None = None, dtype: DTypeLike = np.float64
-) -> np.ndarray:
+def vertex_geodesics(lengths: sparse.csr_array) -> np.ndarray:
     """Compute the geodesic distances (m, m) between all vertices of a graph.
 
     ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
     """
     m = lengths.shape[0]
     entries = sparse.csr_array((np.zeros(m), np.arange(m), np.arange(m + 1)), shape=(m, m))
-    search = _path_search(lengths, m, n_jobs)
-    return _lengths_from(search, entries, n_jobs, dtype, lambda values: values)
+    search = _path_search(lengths, m, None)
+    return _lengths_from(search, entries, None, np.float64, lambda values: values)
 
 
 def _lengths_from(

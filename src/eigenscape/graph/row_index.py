@@ -119,10 +119,6 @@ class RowIndex:
         order = np.argsort(hashes, kind="stable")
         return order, hashes[order]
 
-    def find(self, Y: Rows) -> np.ndarray:
-        """Return for each row of ``Y`` the index of the first equal row of ``X``, or -1."""
-        return self._find(Y, row_hashes(Y))
-
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of the first of each group of equal rows, and the group of every row."""
         order, ranked = self.ranked_hashes
@@ -132,11 +128,16 @@ class RowIndex:
             return first, first
         shared = np.concatenate([again, [False]]) | np.concatenate([[False], again])
         some, hashes = order[shared], ranked[shared]
-        first[some] = self._find(self.X[some], hashes)
+        first[some] = self.find(self.X[some], hashes)
         return np.unique(first, return_inverse=True)
 
-    def _find(self, Y: Rows, hashes: np.ndarray) -> np.ndarray:
+    def find(self, Y: Rows, hashes: np.ndarray | None = None) -> np.ndarray:
+        """Return for each row of ``Y`` the index of the first equal row of ``X``, or -1.
+
+        ``hashes`` are the hashes of the rows of ``Y``, if they are known.
+        """
         order, ranked = self.ranked_hashes
+        hashes = row_hashes(Y) if hashes is None else hashes
         found = np.full(len(hashes), -1, dtype=np.intp)
         place = np.searchsorted(ranked, hashes)
         seek = np.arange(len(hashes))

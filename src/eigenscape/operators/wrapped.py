@@ -14,11 +14,10 @@ from eigenscape.operators.gram import Operator, SparseOperator, Stored
 
 
 @dataclass(frozen=True, eq=False)
-class CenteredOperator:
-    """``P K P'`` with ``P = I - e c'`` (Burges sec. 2.2.1)."""
+class _DerivedOperator:
+    """Shape and storage of the operator from which another one is derived."""
 
     base: Operator
-    weights: np.ndarray  # c, (m,)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -27,6 +26,13 @@ class CenteredOperator:
     @property
     def storage(self) -> Stored:
         return self.base.storage
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredOperator(_DerivedOperator):
+    """``P K P'`` with ``P = I - e c'`` (Burges sec. 2.2.1)."""
+
+    weights: np.ndarray  # c, (m,)
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         V = V - np.outer(V.sum(axis=0), self.weights).T  # columns are contiguous, as in products
@@ -50,20 +56,11 @@ class CenteredOperator:
 
 
 @dataclass(frozen=True, eq=False)
-class DividedOperator:
+class DividedOperator(_DerivedOperator):
     """``S^-1/2 K S^-1/2`` (Bengio eq. 11), or with another power."""
 
-    base: Operator
     sums: np.ndarray  # S, (m,)
     power: float = 0.5
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    @property
-    def storage(self) -> Stored:
-        return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         root = inverse_power(self.sums, self.power)[:, None]
@@ -86,19 +83,10 @@ class DividedOperator:
 
 
 @dataclass(frozen=True, eq=False)
-class ComplementOperator:
+class ComplementOperator(_DerivedOperator):
     """``c I - K``, which reverses the order of the eigenvalues."""
 
-    base: Operator
     c: float = 1.0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.base.shape
-
-    @property
-    def storage(self) -> Stored:
-        return self.base.storage
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         return self.c * V - self.base.matmat(V)

@@ -24,9 +24,9 @@ from eigenscape.solvers import SolverConfig
 _MANY_GENES = 50
 
 
-def check_annotated(adata: Any, name: str = "adata", purpose: str = "eigenscape.sc") -> Any:
+def check_annotated(adata: Any, name: str = "adata") -> Any:
     """Return an AnnData object that has cells, or raise an error."""
-    anndata = optional_import("anndata", purpose)
+    anndata = optional_import("anndata", "eigenscape.sc")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
             f"{name} must be an AnnData object, got {type(adata).__name__}; use the estimators of eigenscape"
@@ -38,7 +38,8 @@ def check_annotated(adata: Any, name: str = "adata", purpose: str = "eigenscape.
 
 
 def check_writable(adata: Any, copy: bool) -> None:
-    """Raise an error for objects on disk that cannot be copied or written to, before any computation."""
+    """Raise an error unless results can be written to an AnnData object with cells, or to a copy of it."""
+    check_annotated(adata)
     if adata.isbacked and (copy or adata.is_view):
         kind = "copy=True" if copy else "a view of a backed object"
         raise ValueError(f"adata is backed by a file, so {kind} is not supported; pass adata.to_memory()")

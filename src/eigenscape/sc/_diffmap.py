@@ -9,7 +9,6 @@ import numpy as np
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.transitions import Transitions
 from eigenscape.sc._data import (
-    check_annotated,
     check_components,
     check_writable,
     computing,
@@ -62,7 +61,6 @@ def diffmap(
     >>> adata.obsm["X_diffmap"].shape
     (100, 4)
     """
-    check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs)
     solver = solver_config(random_state, n_jobs)
@@ -112,7 +110,6 @@ def laplacian_eigenmaps(
     >>> adata.obsm["X_laplacian_eigenmaps"].shape
     (100, 3)
     """
-    check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
     solver = solver_config(random_state, n_jobs)

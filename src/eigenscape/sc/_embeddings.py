@@ -15,7 +15,6 @@ from eigenscape.methods.kernel_pca import require_components
 from eigenscape.normalize.center import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
-    check_annotated,
     check_components,
     check_writable,
     computing,
@@ -64,7 +63,6 @@ def isomap(
     >>> adata.obsm["X_isomap"].shape
     (100, 2)
     """
-    check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
     stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
@@ -124,7 +122,6 @@ def kernel_pca(
     >>> adata.obsm["X_kernel_pca"].shape
     (100, 3)
     """
-    check_annotated(adata)
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
     rows, field = representation(adata, use_rep, n_pcs)
@@ -194,7 +191,6 @@ def spectral_clustering(
     ['0', '1', '2']
     """
     pandas = optional_import("pandas", "sc.tl.spectral_clustering")
-    check_annotated(adata)
     check_writable(adata, copy)
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
     model = SpectralClustering(

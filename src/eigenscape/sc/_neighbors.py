@@ -12,7 +12,7 @@ from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.sparse_distances import SHORTEST
 from eigenscape.kernels.neighbor_weights import edge_weights
-from eigenscape.sc._data import check_annotated, check_writable, computing, output, representation
+from eigenscape.sc._data import check_writable, computing, output, representation
 from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import weight_rule
 
@@ -73,7 +73,6 @@ def neighbors(
     >>> adata.obsp["distances"].nnz
     900
     """
-    check_annotated(adata)
     check_writable(adata, copy)
     check_choice("method", method, ("umap", "gauss"))
     check_count("random_state", random_state, minimum=0)

@@ -81,9 +81,8 @@ def place(
     >>> new.obsm["X_diffmap"].shape
     (50, 3)
     """
-    check_annotated(adata)
-    check_annotated(adata_ref, "adata_ref")
     check_writable(adata, copy)
+    check_annotated(adata_ref, "adata_ref")
     columns = [obs] if isinstance(obs, str) else list(obs or [])
     stored = StoredMap.of(adata_ref, basis)
     field, n_pcs = stored.field()

@@ -10,7 +10,7 @@ from eigenscape._extras import optional_import
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
-from eigenscape.sc._data import check_annotated, check_writable, computing, in_memory, output
+from eigenscape.sc._data import check_writable, computing, in_memory, output
 from eigenscape.sc._diffmap import diffmap
 from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import StoredGraph
@@ -72,7 +72,6 @@ def dpt(
     0.0
     """
     pandas = optional_import("pandas", "sc.tl.dpt")
-    check_annotated(adata)
     check_writable(adata, copy)
     check_count("n_branchings", n_branchings, minimum=0)
     check_positive("min_group_size", min_group_size)

@@ -104,17 +104,15 @@ class SolverConfig:
                 f"eigen_solver={method!r} is not known; choose one of {names}, or pass an object with the"
                 " methods principal(operator, count, order) and smallest(problem, count)"
             )
-        _check_limits(self.tol, self.max_iter)
+        tol: object = self.tol
+        max_iter: object = self.max_iter
+        if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf:
+            raise ValueError(f"tol={tol!r} must be a number of at least 0")
+        if max_iter is not None and (
+            isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or int(max_iter) < 1
+        ):
+            raise ValueError(f"max_iter={max_iter!r} must be an integer of at least 1, or None")
 
     def steps(self, default: int) -> int:
         """Return the maximum number of block iterations: ``max_iter``, or ``default`` if it is None."""
         return default if self.max_iter is None else self.max_iter
-
-
-def _check_limits(tol: object, max_iter: object) -> None:
-    """Raise ValueError if ``tol`` is not a non-negative number or ``max_iter`` not a positive integer."""
-    if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf:
-        raise ValueError(f"tol={tol!r} must be a number of at least 0")
-    whole = not isinstance(max_iter, bool) and isinstance(max_iter, numbers.Integral) and int(max_iter) >= 1
-    if max_iter is not None and not whole:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer of at least 1, or None")

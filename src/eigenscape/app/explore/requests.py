@@ -48,7 +48,7 @@ def parse_rows(text: str, n: int, limit: int) -> np.ndarray:
     return np.array([parse_index(part, n) for part in parts], dtype=np.intp)
 
 
-def parse_mask(value: Any, n: int, empty: bool = False) -> np.ndarray:
+def parse_mask(value: Any, n: int) -> np.ndarray:
     """Return the rows of a bit mask (bit ``i`` is bit ``i & 7`` of byte ``i >> 3``) in base64."""
     if not isinstance(value, str):
         raise CommandError(f"mask must be a bit mask of {n} rows in base64")
@@ -61,6 +61,6 @@ def parse_mask(value: Any, n: int, empty: bool = False) -> np.ndarray:
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     if bits[n:].any():
         raise CommandError(f"mask selects rows beyond the last of {n}")
-    if not empty and not bits.any():
+    if not bits.any():
         raise CommandError("mask selects no row; select some points first")
     return bits[:n].astype(bool)

@@ -26,6 +26,7 @@ from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
 from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap, warm_up
+from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import METHODS
 from eigenscape.exceptions import ModelFileError
 
@@ -315,17 +316,5 @@ def remove_stale_folders() -> None:
     """Remove the temporary folders of servers that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         number = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if number.isdecimal() and not _is_running(int(number)):
+        if number.isdecimal() and int(number) != os.getpid() and not is_running(int(number)):
             shutil.rmtree(folder, ignore_errors=True)  # those of other users cannot be removed
-
-
-def _is_running(process: int) -> bool:
-    if process == os.getpid():
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

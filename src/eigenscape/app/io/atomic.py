@@ -195,12 +195,12 @@ def _remove_stale(target: Path) -> None:
     )
     for file in target.parent.iterdir():
         match = pattern.fullmatch(file.name)
-        if match and file not in _IN_USE and not _is_running(int(match[1])):
+        if match and file not in _IN_USE and not is_running(int(match[1])):
             with suppress(OSError):
                 file.unlink()
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
     """Return whether another process with this id exists."""
     if process == os.getpid():  # a file that is not in use was left by an earlier process with the same id
         return False
