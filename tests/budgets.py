@@ -73,12 +73,14 @@ def source_figures() -> dict[str, int]:
 
 
 def class_figures() -> dict[str, int]:
-    """Return the largest figures of the classes of the public namespace."""
+    """Return the figures of the classes of the public namespace: the largest, and a sum."""
     public = [getattr(eigenscape, name) for name in eigenscape.__all__]
     classes = [each for each in public if inspect.isclass(each) and hasattr(each, "get_params")]
     own = [[base for base in each.__mro__ if base.__module__.startswith("eigenscape")] for each in classes]
+    parameters = [len(inspect.signature(each).parameters) for each in classes]
     return {
-        "constructor parameters": max(len(inspect.signature(each).parameters) for each in classes),
+        "constructor parameters": max(parameters),
+        "constructor parameters, sum over classes": sum(parameters),
         "base classes": max(len(each.__bases__) for each in classes),
         "own classes in the method resolution order": max(map(len, own)),
     }
