@@ -6,8 +6,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
-# Marks of tests that need more than this process, or more than a second (pyproject.toml).
+# Marks of tests that need more than this process, or more time (pyproject.toml), and folders of nothing else.
 OUTSIDE := process or dask or browser or packaging or pages or suite or long
+FOLDERS := distributed documentation examples experiments faults packaging
 SECONDS := 120
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,7 +20,7 @@ demo: $(READY)
 
 # Tests in one process of every room, in less than three minutes: run it before each commit.
 check: $(READY)
-	$(PYTEST) -m "not ($(OUTSIDE))" $(ARGS)
+	$(PYTEST) -m "not ($(OUTSIDE))" $(FOLDERS:%=--ignore=tests/%) $(ARGS)
 
 # Every test once, in less than eight minutes. With other options: make test ARGS="--shuffle 1"
 test: $(READY)

@@ -332,6 +332,7 @@ def _kernel_pca() -> None:
         )
     _add("gamma", "wide", KernelPCA, gamma=0.2, n_components=5)
     _add("blocked", "curve", KernelPCA, storage="blocked")
+    _add("blocked-lanczos", "curve", KernelPCA, storage="blocked", eigen_solver="lanczos")
     _add("linear-all-components", "curve", KernelPCA, kernel="linear", n_components=None)
     _add("laplacian-all-components", "wide", KernelPCA, kernel="laplacian", n_components=None)
     _add("callable", "curve", KernelPCA, kernel=bump)

@@ -28,8 +28,8 @@ _OWNERS = {
     "distance": ("ClassicalMDS", "LandmarkMDS", "FastMap", "MetricMap", "OrdinalMDS"),
     "kernel": ("KernelPCA", "GreedySpectralEmbedding"),
 }
-#: Parameters whose number is not a choice between formulas: each is covered by its presence.
-_COUNTS = {"n_components", "n_neighbors", "n_landmarks", "n_clusters", "n_init", "max_iter", "gamma", "tol"}
+#: Parameters that are read by the code of another group.
+_ELSEWHERE = {"landmarks": "distance", "n_landmarks": "distance", "landmark_tol": "distance"}
 #: Kinds of data that the same code reads, by the words in their names.
 _KINDS = ("twin", "split", "lonely", "pair", "words", "narrow", "gaps")
 _TABLES = ("sparse similarities", "similarities", "sparse distances", "distances", "graph", "counts")
@@ -67,12 +67,19 @@ def facts(case: Any) -> set[tuple[str, ...]]:
     }
     for key, value in params.items():
         if _text(value) != _text(_defaults(cls)[key]):
-            text = "a number" if key in _COUNTS and isinstance(value, (int, float)) else _text(value)
-            covered.add(("value", _owner(cls.__name__, key), key, text))
+            covered.add(_value(cls.__name__, key, value))
     if case.data.startswith(("split", "lonely", "pair")):
-        affinity = _text(params.get("affinity", params.get("method", family)))
+        affinity = _text(params.get("affinity", family))
         covered.add(("disconnected", affinity, str(params.get("on_disconnected"))))
     return covered
+
+
+def _value(name: str, key: str, value: Any) -> tuple[str, ...]:
+    """Return the fact of a parameter's value. Numbers are one value, except 0 and 1, which are limits."""
+    if key == "affinity" and _pairwise(value) == "pairwise" and not _is_graph(value):
+        name, key = "KernelPCA", "kernel"  # evaluates the same kernels
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and value not in (0, 1)
+    return "value", _ELSEWHERE.get(key, _owner(name, key)), key, "a number" if number else _text(value)
 
 
 @cache
@@ -94,9 +101,8 @@ def _owner(name: str, key: str) -> str:
 def _family(name: str, params: dict[str, Any]) -> str:
     """Return the kind of kernel, by the code that evaluates it."""
     if name in _OWNERS["affinity"]:
-        affinity = _text(params["affinity"])
-        given = affinity == "'precomputed_nearest_neighbors'"
-        on_graph = "neighbors" in affinity or affinity in ("'radius'", "'mst'")
+        given = params["affinity"] == "precomputed_nearest_neighbors"
+        on_graph = _is_graph(params["affinity"])
         local = "local " if params.get("weights" if on_graph else "bandwidth") == "local" else ""
         return local + ("given graph" if given else "graph" if on_graph else _pairwise(params["affinity"]))
     if "kernel" in params:
@@ -104,6 +110,10 @@ def _family(name: str, params: dict[str, Any]) -> str:
     if name in _OWNERS["distance"]:
         return f"distance {_pairwise(params['metric'])}"
     return name
+
+
+def _is_graph(affinity: Any) -> bool:
+    return isinstance(affinity, str) and ("neighbors" in affinity or affinity in ("radius", "mst"))
 
 
 def _pairwise(kernel: Any) -> str:

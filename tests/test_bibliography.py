@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 CITATION = re.compile(r"\b((?:de )?[A-Z][\w-]+ (?:et al\.|and [A-Z][\w-]+) (?:19|20)\d\d)\b")
 
 
+@pytest.mark.long
 def test_every_citation_has_an_entry():
     bibliography = (ROOT / "docs" / "bibliography.md").read_text()
     cited = {

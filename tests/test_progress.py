@@ -233,6 +233,7 @@ def test_lines_with_the_remaining_time_come_now_and_then(monkeypatch, capsys):
     assert shares == sorted(shares)
 
 
+@pytest.mark.long
 def test_stages_without_steps_are_reported_too(monkeypatch, capsys):
     monkeypatch.setattr(_progress_displays, "LINE_SECONDS", 0.1)
     with reporting(True), stage("solve"):
@@ -260,6 +261,7 @@ def test_remaining_times_are_those_of_the_steps():
         assert remaining(*unknown) == ""
 
 
+@pytest.mark.long
 def test_steps_of_an_earlier_stage_do_not_count(monkeypatch):
     """An iteration that converges early completes its line, which says nothing about the next one."""
     monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.0)

@@ -169,6 +169,7 @@ def test_the_same_labels(params: dict[str, Any], X: np.ndarray) -> None:
     assert difference.max() < 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("all_sizes")
 def test_precomputed_sparse_and_single_precision() -> None:
     D = pairwise_distances(ROLL)
@@ -280,6 +281,7 @@ def test_kernels_and_storage(kernel: str, stored: bool, monkeypatch: pytest.Monk
     assert [row.place for row in accel.report().rows] == ["eigenscape"]
 
 
+@pytest.mark.long
 def test_ties_are_those_of_a_search_of_all_rows(all_sizes):
     """scikit-learn's choice among neighbours at equal distances depends on the number of rows searched."""
     from sklearn.neighbors import NearestNeighbors

@@ -44,6 +44,7 @@ def user_module() -> types.ModuleType:
     del sys.modules["accel_user"]
 
 
+@pytest.mark.long
 def test_every_name_is_replaced_and_restored() -> None:
     before = names()
     accel.install()
@@ -61,6 +62,7 @@ def test_every_name_is_replaced_and_restored() -> None:
     assert all(names()[key] is original for key, original in before.items())
 
 
+@pytest.mark.long
 def test_modules_that_imported_before_and_in_between(user_module: types.ModuleType) -> None:
     original = user_module.Map
     accel.install()
@@ -72,6 +74,7 @@ def test_modules_that_imported_before_and_in_between(user_module: types.ModuleTy
     assert user_module.Later.__module__.startswith("sklearn.")
 
 
+@pytest.mark.long
 def test_what_was_imported_from_here_stays(user_module: types.ModuleType) -> None:
     user_module.Map = accel.Isomap
     with accel.accelerated():
@@ -79,6 +82,7 @@ def test_what_was_imported_from_here_stays(user_module: types.ModuleType) -> Non
     assert user_module.Map is accel.Isomap
 
 
+@pytest.mark.long
 def test_modules_of_scikit_learn_keep_the_originals() -> None:
     from sklearn.manifold import _isomap
 
@@ -213,6 +217,7 @@ def test_limits_belong_to_the_outermost_call() -> None:
     assert not is_few(1001, "dense")
 
 
+@pytest.mark.long
 def test_ipython_extension() -> None:
     accel.load_ipython_extension(None)
     assert accel.is_installed()

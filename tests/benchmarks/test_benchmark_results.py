@@ -150,6 +150,7 @@ def test_references_are_shown_but_not_compared():
     assert points([made], "transform", False) == {}
 
 
+@pytest.mark.long
 def test_figure_leaves_out_inaccurate_results(tmp_path):
     wrong = row(
         "real-digits-500-le", Goal(), entry("eigenscape", 1.0, right=False), entry("scikit-learn", 2.0)

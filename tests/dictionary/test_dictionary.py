@@ -223,6 +223,7 @@ def uncentred(model, X) -> np.ndarray:
     return span.features(span.coordinates(X))
 
 
+@pytest.mark.long
 @few
 @given(
     seed=st.integers(0, 10**6),
@@ -467,6 +468,7 @@ def regression_error(A: np.ndarray, B: np.ndarray) -> float:
     return float(np.square(A @ np.linalg.lstsq(A, B)[0] - B).sum(axis=1).mean())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("normalization", ["additive", "divisive"])
 def test_greedy_beats_random_and_both_beat_plain_nystrom(normalization):
     """The order of Ouimet's figure 4, at the smaller sizes where it shows."""

@@ -37,6 +37,7 @@ def test_selection_is_that_of_the_divided_matrix(tol, sum_to_one):
     assert after.fit(X).dictionary_indices_.tolist() != members
 
 
+@pytest.mark.long
 def test_small_tolerance_gives_the_eigenvectors_of_the_divided_matrix():
     X = sample()
     model = GreedySpectralEmbedding(3, tol=1e-7, **OPTIONS).fit(X)

@@ -58,6 +58,7 @@ def datasets() -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["digits", "roll", "clusters"])
 def test_the_mean_error_is_near_the_least_possible(name):
     """At equal size: less than that of random rows, near that of greedy ones, and (Chen et al. 2022, theorem

@@ -12,6 +12,7 @@ from eigenscape import GreedySpectralEmbedding, KernelPCA
 from eigenscape.exceptions import ToleranceWarning
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("tol", [1e-10, 1e-12])
 def test_rounding_is_not_blamed_on_the_kernel(d, tol):
@@ -28,6 +29,7 @@ def test_rounding_is_not_blamed_on_the_kernel(d, tol):
     assert_allclose(np.abs(model.embedding_), np.abs(exact.embedding_), atol=1e-5)
 
 
+@pytest.mark.long
 def test_the_warning_has_number_and_remedy():
     X = np.random.default_rng(0).standard_normal((3000, 2))
     message = (

@@ -73,6 +73,7 @@ def test_linked_rows_come_together(model: AlignedSpectralMaps) -> None:
     assert model.n_links_ == 40 + 40  # rows 60 to 79 are in all three views and have two links
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_threads_or_repetition() -> None:
     one, two = (make(n_jobs=n, coupling="auto").fit(VIEWS, links=IDS) for n in (1, 2))
     assert one.coupling_losses_ == two.coupling_losses_
@@ -92,6 +93,7 @@ def test_fit_changes_no_argument_and_clones_are_unfitted(model: AlignedSpectralM
         assert_array_equal(fresh.embeddings_[name], model.embeddings_[name])
 
 
+@pytest.mark.long
 def test_models_and_maps_of_views_survive_pickles_and_files(
     model: AlignedSpectralMaps, tmp_path: Path
 ) -> None:

@@ -242,6 +242,7 @@ def test_a_diagonal_vouches_for_positive_matrices_only() -> None:
         nystrom.complete(K)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [50, 100, 300])
 def test_a_line_has_one_independent_coordinate(n: int) -> None:
     with pytest.warns(DependentCoordinatesWarning):

@@ -71,6 +71,7 @@ def test_all_coordinates_give_the_diffusion_distance():
     assert_allclose(np.square(Z[:, None] - Z).sum(axis=2), expected, atol=1e-9)
 
 
+@pytest.mark.long
 def test_the_circle_is_seen_whatever_its_density():
     """With alpha = 1 the eigenvalues are those of the heat kernel, exp(-j^2 / (4 gamma)), each twice; with 0
     they are not."""
@@ -216,6 +217,7 @@ def test_residuals_against_a_literal_transcription(d):
     assert regression_residual(known, target) == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.long
 def test_functions_of_known_columns_have_no_residual_and_noise_has_all():
     rng = np.random.default_rng(1)
     x = rng.random((800, 2))

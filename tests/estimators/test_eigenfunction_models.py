@@ -61,6 +61,7 @@ def fitted(digits):
     return EigenfunctionClassifier().fit(X[:1000], given)
 
 
+@pytest.mark.long
 def test_few_labels_classify_new_rows_as_well_as_label_spreading(digits, fitted):
     X, y, given = digits
     spreading = LabelSpreading(kernel="knn", n_neighbors=10).fit(X[:1000], given)
@@ -93,6 +94,7 @@ def test_a_row_is_classified_alone(digits, fitted):
     np.testing.assert_allclose(together, alone, atol=1e-10)
 
 
+@pytest.mark.long
 def test_labels_may_be_words_with_none_or_nan_for_unlabelled(digits, fitted):
     X, y, given = digits
     names = np.array([f"digit {value}" for value in y[:1000]], dtype=object)
@@ -106,6 +108,7 @@ def test_labels_may_be_words_with_none_or_nan_for_unlabelled(digits, fitted):
     assert list(EigenfunctionClassifier().fit(X[:1000], series).classes_) == sorted(set(names[given >= 0]))
 
 
+@pytest.mark.long
 def test_missing_labels_of_any_kind_are_unlabelled(digits):
     X, y, _ = digits
     X, some = X[:120], np.arange(120) < 40
@@ -162,6 +165,7 @@ def test_any_eigenfunctions(digits, embedder):
     assert not hasattr(embedder, "embedding_")
 
 
+@pytest.mark.long
 def test_a_stream_is_learnt_through_a_dictionary(digits):
     X, y, _ = digits
     embedder = GreedySpectralEmbedding(20, kernel="rbf", gamma=1e-3, tol=0.1)
@@ -172,6 +176,7 @@ def test_a_stream_is_learnt_through_a_dictionary(digits):
     assert model.score(X[1000:], y[1000:]) > 0.7
 
 
+@pytest.mark.long
 def test_parameters_that_are_given_are_used(digits):
     X, _, given = digits
     model = EigenfunctionClassifier(LaplacianEigenmaps(12), n_functions=7, alpha=0.5, smoothness=0)
@@ -182,6 +187,7 @@ def test_parameters_that_are_given_are_used(digits):
     assert search.fit(X[:200], digits[1][:200]).best_params_["embedder__n_neighbors"] in (5, 8)
 
 
+@pytest.mark.long
 def test_sparse_rows_are_classified_like_dense_ones(digits, fitted):
     X, _, given = digits
     model = EigenfunctionClassifier().fit(sparse.csr_array(X[:1000]), given)
@@ -294,6 +300,7 @@ def test_a_stream_of_values(tmp_path):
         flat.partial_fit(X[:300], t[:300])
 
 
+@pytest.mark.long
 def test_a_sparse_stream(digits):
     X, _, given = digits
     embedder = GreedySpectralEmbedding(20, tol=0.1, gamma=3e-4)
@@ -305,6 +312,7 @@ def test_a_sparse_stream(digits):
     assert (model.predict(sparse.csr_array(X[1000:])) == dense.predict(X[1000:])).mean() > 0.99
 
 
+@pytest.mark.long
 def test_errors_of_streams_leave_the_model(digits):
     X, y, _ = digits
     gap = np.where(np.arange(300)[:, None] == 7, np.nan, X[:300])

@@ -292,6 +292,7 @@ def test_the_jacobian_is_the_derivative(params: dict, roll) -> None:
     np.testing.assert_allclose(found, differences, atol=1e-5 * np.abs(differences).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{}, {"n_kernels": 300, "sigma": 0.7}, {"posterior": False}], ids=str)
 def test_the_map_is_continuous(params: dict, roll) -> None:
     """Halving a step halves the way on the map, between any two training points, also where kernels drop out
@@ -450,6 +451,7 @@ def test_sparse_features_are_dense_features(correction: str) -> None:
 # --- choices ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_number_of_kernels_is_chosen_on_held_out_edges() -> None:
     X, _ = make_swiss_roll(1500, random_state=0)
     model = KernelEigenmap(2, n_kernels="auto").fit(X)
@@ -476,6 +478,7 @@ def test_centres(placement: str, roll) -> None:
     assert model.distortion_ < 1.05 * graph_embedding(model.graph_, 2).distortion
 
 
+@pytest.mark.long
 def test_the_width_follows_the_scale_of_the_data(roll) -> None:
     X, _ = roll
     small, large = (KernelEigenmap(2).fit(scale * X) for scale in (1e-3, 1e3))

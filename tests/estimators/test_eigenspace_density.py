@@ -44,6 +44,7 @@ def fitted(digits):
     return EigenspaceDensity().fit(digits[0][:120])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("embedder", "kind"),
     [
@@ -64,6 +65,7 @@ def test_other_digits_are_outliers(digits, embedder, kind):
     np.testing.assert_array_equal(model.predict(others), np.where(model.decision_function(others) < 0, -1, 1))
 
 
+@pytest.mark.long
 def test_rows_far_from_all_others_are_found_by_the_span_and_not_by_the_density(digits):
     zeros, others = digits
     far = others + 50.0
@@ -75,6 +77,7 @@ def test_rows_far_from_all_others_are_found_by_the_span_and_not_by_the_density(d
     assert model.score_samples(far)[0] > joined.score_samples(zeros[:120]).min() - 30
 
 
+@pytest.mark.long
 def test_the_density_is_that_of_the_coordinates():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((150, 2)) - 4, rng.standard_normal((150, 2)) + 4])
@@ -101,6 +104,7 @@ def test_the_density_is_that_of_the_coordinates():
         assert other.score(X) > model.score(X) - 1
 
 
+@pytest.mark.long
 def test_the_number_of_gaussians_is_found():
     rng = np.random.default_rng(1)
     centers = 8 * np.array([[0, 0], [1, 0], [0, 1]])
@@ -111,6 +115,7 @@ def test_the_number_of_gaussians_is_found():
     assert best == 3
 
 
+@pytest.mark.long
 def test_thresholds(digits, fitted):
     zeros, _ = digits
     for share in (0.1, 0.25):
@@ -119,6 +124,7 @@ def test_thresholds(digits, fitted):
     assert (fitted.predict(zeros[120:]) == -1).mean() < 0.1
 
 
+@pytest.mark.long
 def test_rows_are_scored_alone_and_by_any_number_of_threads(digits, fitted):
     zeros, others = digits
     alone = np.concatenate([fitted.decision_function(row[None]) for row in others[:5]])

@@ -67,6 +67,7 @@ def test_the_log_likelihood_is_the_gaussians(share: float) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_the_posterior_and_the_imputed_values_are_conditional_gaussians(share: float) -> None:
     X = with_gaps(factors(60), share)
@@ -103,6 +104,7 @@ def test_the_likelihood_rises_in_each_step(seed: int, share: float) -> None:
     assert model.n_iter_ == len(model.log_likelihoods_) - 1
 
 
+@pytest.mark.long
 def test_the_maximum_is_a_fixed_point_of_plain_em() -> None:
     X = factors()
     found = FactorAnalysis(2, tol=1e-14, max_iter=50_000).fit(X)._model_

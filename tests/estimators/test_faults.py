@@ -438,6 +438,7 @@ def test_largest_in_value_is_not_largest_in_magnitude(n):
     )
 
 
+@pytest.mark.long
 def test_long_strips_are_solved_at_large_n():
     """Fault 22: a tolerance that grows with n while the eigenvalues shrink."""
     n, turns = 20000, 8.0

@@ -84,6 +84,7 @@ def literal_fixed_point(X: np.ndarray, g: np.ndarray, gamma: float, z: np.ndarra
     return z
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gamma", [None, 1.5])
 def test_mika_literally(gamma: float | None) -> None:
     X = ring(40, 0.05)[1] + 100.0  # far from the origin: no digits are lost
@@ -255,6 +256,7 @@ def test_an_expansion_has_the_coordinates_it_was_made_from(name: str) -> None:
 # --- what it is good for ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_pre_images_take_noise_away() -> None:
     """Digits with noise: nearer to the clean image after a round trip, for images that were not seen."""
     clean = load_digits().data / 16
@@ -266,6 +268,7 @@ def test_pre_images_take_noise_away() -> None:
     assert (after < before).mean() > 0.99
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dictionary", [{}, {"dictionary_tol": 1e-4}])
 def test_pre_images_come_nearer_to_a_curve(dictionary: dict) -> None:
     noisy = ring(400, 0.1)[1]
@@ -276,6 +279,7 @@ def test_pre_images_come_nearer_to_a_curve(dictionary: dict) -> None:
     assert after < 0.8 * before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "most"),
     [
@@ -332,6 +336,7 @@ def test_ridge_chooses_alpha_by_leaving_one_out() -> None:
     assert max(by_hand) > 1.1 * chosen
 
 
+@pytest.mark.long
 def test_ridge_of_many_points_makes_no_square_matrix() -> None:
     rng = np.random.default_rng(0)
     T = rng.uniform(-1, 1, (5000, 2))
@@ -454,6 +459,7 @@ def test_frames_and_pipelines() -> None:
     assert np.abs(pipe.inverse_transform(pipe.transform(X)) - X).mean() < 0.1 * X.std()
 
 
+@pytest.mark.long
 def test_the_error_of_many_points_is_measured_on_a_sample() -> None:
     X = make_swiss_roll(2500, random_state=0)[0]
     model = ClassicalMDS(2, metric="cityblock").fit(X)

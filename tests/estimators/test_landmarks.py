@@ -212,6 +212,7 @@ def whole() -> Isomap:
     return Isomap(n_jobs=2).fit(roll(3000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", NAMES)
 def test_few_landmarks_reproduce_isomap(how, whole):
     X = roll(3000)
@@ -227,6 +228,7 @@ def test_few_landmarks_reproduce_isomap(how, whole):
     )
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 4), st.integers(0, 999), st.sampled_from(NAMES))
 def test_all_three_are_isometries_where_all_of_the_rank_is_kept(d, seed, how):
@@ -417,6 +419,7 @@ def test_distances_to_the_landmarks_are_all_that_is_needed():
 # --- how many are enough ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", NAMES)
 @pytest.mark.parametrize("cls", [LandmarkMDS, Isomap])
 def test_landmarks_grow_until_the_map_stands_still(cls, how):

@@ -134,6 +134,7 @@ def test_groups_are_connected_and_cover_all():
     ).all()  # everybody has a neighbour in its group
 
 
+@pytest.mark.long
 def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart():
     X, _ = roll(20_000)
     model = LocallyLinearEmbedding(2, n_neighbors=10).fit(X)
@@ -170,6 +171,7 @@ def test_approximate_neighbours_report_an_honest_recall():
     assert (found >= truth - 1e-9).all()  # what it gives are true distances
 
 
+@pytest.mark.long
 def test_approximate_neighbours_are_the_same_for_any_number_of_threads():
     X = mixture(5000, 120)  # long rows: searched by their principal coordinates first
     one, two = (ApproximateIndex(X, "euclidean", n_jobs).nearest(X[:500], 8) for n_jobs in (1, 2))
@@ -177,6 +179,7 @@ def test_approximate_neighbours_are_the_same_for_any_number_of_threads():
     np.testing.assert_array_equal(one[0], two[0])
 
 
+@pytest.mark.long
 def test_many_long_rows_are_searched_approximately(monkeypatch):
     monkeypatch.setattr("eigenscape.graph.neighbors.EXACT_POINTS", 1000)
     X = mixture(1500)
@@ -205,6 +208,7 @@ def test_what_approximate_search_cannot_do_is_refused(params, match):
 # --- geodesics ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_geodesics_are_those_of_dijkstra(n_jobs):
     X, _ = roll(1200)
@@ -281,6 +285,7 @@ def test_lle_on_a_line_tells_its_second_null_vector_from_the_others():
     assert np.corrcoef(model.embedding_[:, 0], np.arange(1024))[0, 1] ** 2 > 1 - 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("X", "precisions"),
     [
@@ -313,6 +318,7 @@ def test_wide_lle_has_the_eigenvalues_of_lapack(X, precisions, is_square, monkey
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_closed", [1, 2, 3, 7])
 def test_lle_has_a_null_vector_for_each_set_without_neighbours_outside(n_closed, monkeypatch):
     """The sparse root is used for all of them: a dense factor would be a square array."""
@@ -366,6 +372,7 @@ def test_a_kernel_eigenmap_forms_no_dense_basis():
     assert peak_transform < 0.5 * basis
 
 
+@pytest.mark.long
 def test_isomap_keeps_one_square_array():
     X, _ = roll(2500)
     Isomap(2).fit(X[:600])
@@ -407,6 +414,7 @@ def test_landmark_isomap_of_many_points_stays_within_a_gigabyte():
     np.testing.assert_allclose(new, model.embedding_[:5000], atol=0.05 * np.abs(model.embedding_).max())
 
 
+@pytest.mark.long
 def test_landmark_mds_keeps_no_table_of_distances():
     X = mixture(20_000)
     LandmarkMDS(2, n_landmarks=50).fit(X[:600])

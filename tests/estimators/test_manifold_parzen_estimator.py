@@ -50,6 +50,7 @@ def test_a_point_does_not_depend_on_others_nor_on_the_number_of_threads(roll, mo
     np.testing.assert_array_equal(again.score_samples(roll[1]), together)
 
 
+@pytest.mark.long
 def test_samples_lie_near_the_surface(roll, model):
     drawn = model.sample(300, random_state=0)
     assert drawn.shape == (300, 3)

@@ -116,6 +116,7 @@ def test_pure_noise_on_top_of_the_spectrum_is_ignored() -> None:
     assert np.abs(np.corrcoef(model.embedding_[:, 0], clean[:, 1])[0, 1]) > 0.99
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

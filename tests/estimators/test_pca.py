@@ -297,6 +297,7 @@ def in_chunks(X: Any, cuts: list[int], model: PCA, weights: np.ndarray | None = 
     return model
 
 
+@pytest.mark.long
 @some
 @given(st.lists(st.integers(1, 59), max_size=8), st.sampled_from([0.0, 1e6]), st.booleans())
 def test_the_result_does_not_depend_on_the_chunks(cuts: list[int], offset: float, thin: bool) -> None:

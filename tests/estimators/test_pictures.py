@@ -24,6 +24,7 @@ from eigenscape.solvers import SolverConfig
 X, LABELS = load_digits(return_X_y=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "make",
     [
@@ -39,6 +40,7 @@ def test_the_number_of_threads_changes_nothing(make: Any, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(one.transform(X[1100:]), two.transform(X[1100:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [NeighborEmbedding(max_iter=100), PotentialMap(n_landmarks=200)])
 def test_new_rows_are_placed_as_well_as_training_rows(model: Any) -> None:
     """Neighbours on the map tell the class of a new row as often as that of a training row left out."""
@@ -60,6 +62,7 @@ def test_rows_beside_training_rows_are_placed_beside_them() -> None:
     assert np.median(distances) < 0.05 * model.embedding_.std()
 
 
+@pytest.mark.long
 def test_strong_attraction_approaches_the_eigenmap() -> None:
     errors = []
     for exaggeration in (1.0, 4.0, 30.0):
@@ -70,6 +73,7 @@ def test_strong_attraction_approaches_the_eigenmap() -> None:
     assert errors[2] < errors[1] < errors[0]
 
 
+@pytest.mark.long
 def test_more_neighbours_are_kept_and_more_new_rows_are_right_than_by_the_eigenmap() -> None:
     eigenmap = LaplacianEigenmaps().fit(X[:500])
     model = NeighborEmbedding(max_iter=200).fit(X[:500])

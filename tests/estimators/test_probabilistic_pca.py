@@ -151,6 +151,7 @@ def test_em_steps_are_tipping_and_bishops() -> None:
 # --- EM -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @some
 @given(
     st.integers(0, 10_000),

@@ -208,6 +208,7 @@ def test_the_density_is_zero_off_the_sphere_and_checks_its_arguments() -> None:
         sphere_projection_density(0.1, 0)
 
 
+@pytest.mark.long
 def test_projections_of_a_sphere_are_near_normal() -> None:
     """Burges fig. 1.1: more so in higher dimensions, where pursuit finds nothing, unlike on the circle."""
 

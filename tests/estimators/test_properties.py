@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from covering import PRODUCT
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -33,8 +34,13 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 
-few = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-more = settings(few, max_examples=40)
+few = settings(
+    max_examples=15 if PRODUCT else 8,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+more = settings(few, max_examples=40 if PRODUCT else 20)
 
 EXPECTED = (DisconnectedGraphWarning, IsolatedPointWarning, DegenerateSpectrumWarning)
 
@@ -279,6 +285,7 @@ def test_similarity_transforms(name, seed, exponent, shift):
     close_up_to_sign(both_moved, both * scale**power, 1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EQUIVARIANT)
 @few
 @given(seed=st.integers(0, 200))
@@ -291,6 +298,7 @@ def test_row_order_does_not_matter(name, seed):
     close_up_to_sign(np.vstack([shuffled.embedding_, shuffled.transform(Y)]), expected, 1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EQUIVARIANT)
 @few
 @given(seed=st.integers(0, 200))
@@ -303,6 +311,7 @@ def test_a_point_does_not_see_its_companions(name, seed):
     assert_allclose(alone, together, atol=1e-10 * np.abs(together).max())
 
 
+@pytest.mark.long
 @few
 @given(seed=st.integers(0, 200), n=st.integers(10, 20))
 def test_duplicated_rows_weigh_nothing_in_graph_methods(seed, n):
@@ -315,6 +324,7 @@ def test_duplicated_rows_weigh_nothing_in_graph_methods(seed, n):
         assert_allclose(double.embedding_[n:], double.embedding_[: n // 2], atol=0)
 
 
+@pytest.mark.long
 @few
 @given(n=st.integers(5, 20), d=st.integers(1, 4), seed=st.integers(0, 999), noise=st.floats(0.05, 0.3))
 def test_distance_matrix_theorem(n, d, seed, noise):

@@ -58,6 +58,7 @@ def test_directions_of_two_ridges(ridges) -> None:
     assert model.score(new, values) > 0.99 > 0.5 > LinearRegression().fit(X, y).score(new, values)
 
 
+@pytest.mark.long
 def test_the_share_that_is_not_explained(ridges) -> None:
     model, (X, y, _, _) = ridges
     assert model.unexplained_.shape == (3,)

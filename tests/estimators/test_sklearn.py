@@ -360,6 +360,7 @@ def test_pipeline(cls: type) -> None:
     assert list(pipe.get_feature_names_out()) == names_of(cls)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, Isomap, LocallyLinearEmbedding, SpectralClustering])
 @pytest.mark.filterwarnings(
     "ignore::eigenscape.exceptions.DisconnectedGraphWarning"
@@ -374,6 +375,7 @@ def test_grid_search_with_a_classifier_behind(cls: type) -> None:
     assert search.best_params_[f"{step}__n_neighbors"] in (6, 10, 20)
 
 
+@pytest.mark.long
 def test_grid_search_over_precomputed_distances_cuts_both_axes() -> None:
     X, y = load_iris(return_X_y=True)
     D = np.linalg.norm(X[:, None] - X, axis=2)

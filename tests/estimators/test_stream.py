@@ -208,6 +208,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_source_gives_what_an_array_gives(kind, expected, tmp_path):

@@ -102,6 +102,7 @@ def test_each_member_kept_is_the_one_that_moves_the_points_least(sum_to_one):
         assert_array_equal(choose_members(span, moments, len(chosen)), np.sort(chosen))
 
 
+@pytest.mark.long
 @every_weighting
 @pytest.mark.parametrize("normalization", ["additive", None])
 def test_eigenvalues_and_entries_are_within_the_stated_bounds(sum_to_one, normalization):
@@ -142,6 +143,7 @@ def test_replaced_members_are_better_than_the_first_and_near_those_of_several_pa
     assert_allclose(one.eigenvalues_, two.eigenvalues_, rtol=0.05)
 
 
+@pytest.mark.long
 def test_a_stream_whose_distribution_changes_is_followed():
     rng = np.random.default_rng(0)
     early, late = rng.normal(0, 0.3, (600, 2)), rng.normal(5, 0.3, (600, 2))
@@ -151,6 +153,7 @@ def test_a_stream_whose_distribution_changes_is_followed():
     assert model.projection_error(early).mean() < 0.1
 
 
+@pytest.mark.long
 @every_weighting
 def test_the_dictionary_never_exceeds_its_size_and_chunks_may_be_of_any_length(sum_to_one):
     X, model, start = curve(300), model_of(9, sum_to_one=sum_to_one), 0
@@ -178,6 +181,7 @@ def test_equal_rows_and_kernels_of_small_rank_need_fewer_members():
     assert len(same.dictionary_) == 20
 
 
+@pytest.mark.long
 def test_the_same_chunks_give_the_same_model_for_any_number_of_threads():
     X = curve(400)
     one, two = (streamed(X, 90, n_jobs=n_jobs) for n_jobs in (1, 2))
@@ -185,6 +189,7 @@ def test_the_same_chunks_give_the_same_model_for_any_number_of_threads():
     assert one.stream_error_bound_ == two.stream_error_bound_
 
 
+@pytest.mark.long
 def test_an_iterator_is_read_once_with_a_size_alone():
     X = curve(300)
     model = model_of().fit(iter(chunks_of(X, 100)))
@@ -239,6 +244,7 @@ def test_a_chunk_that_fails_changes_nothing(error):
     assert model.stream_error_bound_ == unharmed.stream_error_bound_
 
 
+@pytest.mark.long
 def test_models_are_saved_pickled_and_continued(tmp_path):
     X = curve(300)
     model = streamed(X[:200], 100)
@@ -250,6 +256,7 @@ def test_models_are_saved_pickled_and_continued(tmp_path):
         assert copy.stream_error_bound_ == model.stream_error_bound_
 
 
+@pytest.mark.long
 def test_what_a_fixed_size_does_not_support_is_refused_with_the_remedy():
     X = curve(200)
     with pytest.raises(AttributeError, match=r"normalization='divisive'.*set tol or normalize_first=True"):

@@ -107,6 +107,7 @@ def test_densities_have_all_corrections(correction: str) -> None:
     assert np.corrcoef(model.embedding_[:, 0], model.transform(X + 1e-3)[:, 0])[0, 1] > 0.999
 
 
+@pytest.mark.long
 def test_memory_follows_the_rows() -> None:
     """No array of K (d + 1) squared, here 1.2 GB, nor of d squared, 200 MB."""
     X, _ = curve_in(36, 1024)

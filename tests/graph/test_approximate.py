@@ -33,6 +33,7 @@ def make_index(kind, X):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("d", "rank"), [(30, 8), (300, 20)])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -50,6 +51,7 @@ def test_recall_is_reached_and_distances_are_exact(d, rank, metric, dtype):
     assert (np.diff(length, axis=1) >= 0).all()
 
 
+@pytest.mark.long
 def test_components_are_raised_if_they_lose_neighbours():
     """Noise of equal variance in all directions: the leading ones say little about the distance."""
     X = RNG(0).standard_normal((2000, 400))
@@ -79,6 +81,7 @@ def test_one_search_answers_both_questions(kind):
         assert ((distance <= radii).astype(int) == within.toarray().astype(bool)).all()
 
 
+@pytest.mark.long
 def test_the_answer_does_not_depend_on_company_or_threads():
     X = low_rank(2000, 120, 12, np.float32)
     Y = X[::40] + np.float32(0.2)
@@ -124,6 +127,7 @@ def test_cells_with_fewer_points_than_wanted_are_filled_with_minus_one():
     assert ((place >= 0) == (np.arange(30) < sizes[:, None])).all()
 
 
+@pytest.mark.long
 def test_most_vertices_that_would_choose_a_new_point_are_found():
     """Points in the open have few neighbours, and a large radius: they choose points far away."""
     rng = RNG(0)

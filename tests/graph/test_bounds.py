@@ -61,6 +61,7 @@ def test_noise_is_searched_in_all_features():
     assert DistanceBounds(np.random.default_rng(0).standard_normal((2200, 256)))._directions is None
 
 
+@pytest.mark.long
 def test_both_searches_agree_with_the_table_of_distances():
     X, Y = correlated(2200), correlated(25, seed=3)
     index = BlockIndex(X, "euclidean", {}, None)

@@ -288,6 +288,7 @@ def test_float32_rows_are_found_by_value():
     assert (RowIndex(X).find(X.astype(np.float64) + 1e-12) == -1).all()
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     arrays(
@@ -400,6 +401,7 @@ def test_components_are_joined_by_their_minimum_spanning_tree(engine):
     assert label.max() == 4
 
 
+@pytest.mark.long
 def test_many_tiny_components_are_joined():
     rng = np.random.default_rng(3)
     X = np.repeat(rng.uniform(0, 1000, size=(150, 2)), 2, axis=0) + rng.uniform(size=(300, 2))

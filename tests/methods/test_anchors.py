@@ -139,6 +139,7 @@ def test_axes_of_all_samples_are_nearer_to_isomap():
     assert few[1] < 0.6 * few[0]
 
 
+@pytest.mark.long
 def test_anchors_are_nearer_to_the_exact_map_than_a_sample():
     X, _ = roll(2000)
     exact = LaplacianEigenmaps(4, n_neighbors=10).fit_transform(X)
@@ -148,6 +149,7 @@ def test_anchors_are_nearer_to_the_exact_map_than_a_sample():
     assert outside(anchors, exact) < 0.1 * outside(sample, exact)
 
 
+@pytest.mark.long
 def test_lle_by_anchors_recovers_a_roll():
     X, truth = roll(2000)
     some = X[np.random.default_rng(0).permutation(len(X))[:500]]

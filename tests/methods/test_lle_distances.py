@@ -106,6 +106,7 @@ def test_weights_within_a_radius():
         close(row, placed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"n_neighbors": 9}, {"radius": 2.4}], ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_maps_of_rows_and_of_their_distances_agree(method, options):

@@ -33,6 +33,7 @@ def test_the_field_is_the_sum_over_all_points() -> None:
     assert np.abs(field(places) - expected).mean() < 5e-4
 
 
+@pytest.mark.long
 def test_a_grid_follows_a_map_that_grows_and_shrinks() -> None:
     grid = RepulsionGrid(0.25)
     for factor in (0.1, 1.0, 1.02, 3.0, 0.5):
@@ -111,6 +112,7 @@ def literal_gradient(W: np.ndarray, Z: np.ndarray, exaggeration: float) -> tuple
     return gradient, attraction
 
 
+@pytest.mark.long
 def test_the_map_is_a_stationary_point_of_the_literal_objective(fitted: NeighborEmbedding) -> None:
     W = fitted._model_.affinity.edges().toarray()
     gradient, attraction = literal_gradient(W, fitted.embedding_, 2.0)

@@ -446,6 +446,7 @@ def test_graph_affinity_between_new_points(X, Y):
     close(among(LaplacianEigenmaps(2, n_neighbors=K).fit(X), Y), expected)
 
 
+@pytest.mark.long
 def test_isomap_between_new_points(X, Y):
     Y = Y[:-1]
     D, D_new, D_among = (ref.table(ref.euclidean, *pair) for pair in ((X, X), (Y, X), (Y, Y)))

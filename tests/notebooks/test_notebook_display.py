@@ -49,6 +49,7 @@ def size_of(png: bytes) -> tuple[int, int]:
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
+@pytest.mark.long
 def test_figures_are_displayed_as_the_value_of_a_cell(shell, X):
     model = PCA(2).fit(X)
     for shown in (plot.scatter(model), plot.spectrum(model), plot.compare([model, model])):
@@ -135,6 +136,7 @@ def test_a_fitted_estimator_shows_its_spectrum_and_residuals(shell, X):
         assert "text/html" not in shell.display_formatter.format(model)[0]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
 def test_representations_of_unusual_spectra(X):
     split = load("split")[0]

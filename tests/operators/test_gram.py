@@ -96,6 +96,7 @@ def test_blocked_products_are_those_of_the_stored_matrix_for_any_number_of_threa
     assert isinstance(gram(kernel, "blocked"), BlockedOperator)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_gram_matrices_are_symmetric_and_equal_the_kernel(n_jobs):
     X = 5 + np.random.default_rng(0).standard_normal((1100, 6))
@@ -123,6 +124,7 @@ def rows_of_kind(kind: str) -> object:
     return sparse.csr_array(X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("name", THIN)
 def test_thin_factors_give_the_map_of_the_dense_matrix(name, kind):

@@ -149,6 +149,7 @@ def crowd():
     ), labels
 
 
+@pytest.mark.long
 def test_many_points_are_a_density_image(crowd):
     ax = plot.scatter(crowd[0])
     (image,) = ax.images
@@ -163,6 +164,7 @@ def test_many_points_are_a_density_image(crowd):
     draw(ax.figure)
 
 
+@pytest.mark.long
 def test_density_image_has_mean_colours(crowd):
     Y, labels = crowd
     ax = plot.scatter(Y, labels)
@@ -190,6 +192,7 @@ def test_density_of_coinciding_or_collinear_points():
     )
 
 
+@pytest.mark.long
 def test_thumbnails_do_not_overlap(model):
     images = np.random.default_rng(0).uniform(size=(150, 6, 4))
     ax = plot.scatter(model, images=images, thumbnail_size=20)
@@ -309,6 +312,7 @@ def test_spectrum_of_a_model(model):
 # --- eigenfunction ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_eigenfunction_is_evaluated_at_the_cells():
     X, _ = make_moons(60, noise=0.05, random_state=0)
     model = KernelPCA(3).fit(X)
@@ -358,6 +362,7 @@ def test_compare_aligns_to_the_first(iris, model):
     draw(figure)
 
 
+@pytest.mark.long
 def test_compare_has_one_colour_bar(iris, model):
     figure = plot.compare([model, model.embedding_[:, :1]], values=iris[0][:, 0])
     assert len(figure.axes) == 3
@@ -368,6 +373,7 @@ def test_compare_has_one_colour_bar(iris, model):
 # --- stability ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_stability_shows_movements_and_the_curve(iris):
     X = iris[0]
     found = perturbation_stability(PCA(2), X, fraction=[0.1, 0.02], n_repeats=2, n_left_out=4)

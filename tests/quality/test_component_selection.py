@@ -36,6 +36,7 @@ def test_minimum_is_the_number_of_features():
     assert (np.diff(choice.training) < 0).all()  # would choose 12
 
 
+@pytest.mark.long
 def test_curve_is_that_of_separate_fits():
     X = np.random.default_rng(1).standard_normal((60, 4))
     choice = choose_n_components(Isomap(n_neighbors=8), X, 3, n_splits=3, random_state=5)
@@ -56,6 +57,7 @@ def test_precomputed_distances_give_the_same():
     assert table.best == rows.best
 
 
+@pytest.mark.long
 def test_default_limit_is_the_rank():
     """A linear kernel of 4 features has 4 components: no more are tried, and all are needed."""
     X = np.random.default_rng(3).standard_normal((60, 4))
@@ -66,6 +68,7 @@ def test_default_limit_is_the_rank():
         choose_n_components(KernelPCA(kernel="linear"), X, 5)
 
 
+@pytest.mark.long
 def test_default_limit_is_that_of_features_and_landmarks():
     X = np.random.default_rng(3).standard_normal((60, 4))
     assert choose_n_components(PCA(), X).candidates == [1, 2, 3, 4]

@@ -61,6 +61,7 @@ def facco(X):
     return sum(x * y for x, y in pairs) / sum(x * x for x, _ in pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 5, 20])
 def test_maximum_likelihood_matches_its_formula(k):
     X = RNG(0).standard_normal((60, 4)) * [1, 2, 3, 4]
@@ -100,6 +101,7 @@ def test_dimension_of_a_roll_with_noise(width, noise):
     assert intrinsic_dimension(roll(width, noise)).value == pytest.approx(2, abs=0.1)
 
 
+@pytest.mark.long
 def test_noise_is_seen_at_small_scale():
     """Noise of 0.1 in 20 dimensions is as large as the distance to the nearest neighbours of the roll."""
     X = roll(20, 0.1)
@@ -115,6 +117,7 @@ def test_more_points_reduce_the_bias():
     assert many < 8
 
 
+@pytest.mark.long
 def test_real_data():
     digits = intrinsic_dimension(load_digits().data)
     assert 6.5 < digits.value < 7.2
@@ -124,6 +127,7 @@ def test_real_data():
     assert 8 < intrinsic_dimension(load_digits().data, method="two neighbors").value < 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_interval_has_the_width_of_the_estimates(method):
     """The standard deviation over data sets agrees with the mean half width of the intervals."""

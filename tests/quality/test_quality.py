@@ -76,6 +76,7 @@ def test_intervals_cover_rare_misplaced_points(rest, size):
     assert share_estimate(charges, len(charges)) == (charges.mean(),) * 3
 
 
+@pytest.mark.long
 def test_sampled_quality_forms_no_square_array():
     n = 20_000
     X = np.random.default_rng(0).standard_normal((n, 30)).astype(np.float32)
@@ -198,6 +199,7 @@ def test_coranking_is_the_block_of_the_matrix(cloud):
         assert coranking_curve(X, Y, k)[1] == pytest.approx([slow_coranking(X, Y, k)])
 
 
+@pytest.mark.long
 def test_coranking_of_a_sample(cloud):
     X, Y = cloud
     whole = coranking_curve(X, Y, [5, 50], n_samples=None)[1]

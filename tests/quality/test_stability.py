@@ -144,6 +144,7 @@ def test_an_outlier_moves_most():
     assert found.per_point[-1] > np.quantile(found.per_point, 0.95)
 
 
+@pytest.mark.long
 def test_stability_is_reproducible_for_any_n_jobs():
     X, _ = make_swiss_roll(80, random_state=0)
     one, two = (
@@ -154,6 +155,7 @@ def test_stability_is_reproducible_for_any_n_jobs():
     assert "Stability(delta by fraction {0.05:" in repr(one)
 
 
+@pytest.mark.long
 def test_distances_objects_frames_and_other_libraries():
     pd = pytest.importorskip("pandas")
     X, _ = make_swiss_roll(90, random_state=0)

@@ -406,6 +406,7 @@ class Rotated:
         return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_estimated_negative_fraction(seed):
     """Stochastic quadrature against exact sums, at a size at which it is used."""
@@ -505,6 +506,7 @@ def test_lanczos_gives_up_a_path_but_not_a_cloud():
     assert residuals[:2].max() < 1e-12
 
 
+@pytest.mark.long
 def test_lanczos_is_the_solver_of_wide_graphs():
     """Points in many dimensions, and clusters of them that are joined by single edges."""
     rng = RNG(0)

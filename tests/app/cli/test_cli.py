@@ -151,6 +151,7 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
 # --- embed --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_parameters_reach_the_estimator(tmp_path, table):
     out = tmp_path / "map.npy"
     options = "--n_neighbors 7 --joined=mutual --n-landmarks auto --no-ordinal --radius none"
@@ -210,6 +211,7 @@ def test_columns_and_scaling_are_saved_with_the_model(tmp_path, table, new, flow
     np.testing.assert_allclose(eigenscape.load(model).transform(X[100:]), np.load(placed), atol=1e-10)
 
 
+@pytest.mark.long
 def test_numeric_labels(tmp_path, flowers):
     X, species = flowers
     kinds = np.unique(species, return_inverse=True)[1].astype(float)

@@ -141,6 +141,7 @@ def test_a_damaged_model_is_an_error(tmp_path, model, small):
         assert name in bad("transform", tmp_path / name, small, "-o", tmp_path / "out.csv")
 
 
+@pytest.mark.long
 def test_bad_parameter_values_are_code_2(tmp_path, small):
     assert "n_neighbors=500" in bad(
         "embed", small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv", "-q"

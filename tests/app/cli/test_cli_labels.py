@@ -18,6 +18,7 @@ def table(tmp_path):
     return write_csv(tmp_path / "t.csv", X, ["x", "y"], species=NAMES)
 
 
+@pytest.mark.long
 def test_empty_labels_are_unlabelled(tmp_path, table):
     good("embed", table, OPTIONS, "--label species -o", tmp_path / "map.csv", "--save", tmp_path / "m.model")
     found = [[float(row[f"laplacianeigenmaps{i}"]) for i in (0, 1)] for row in rows(tmp_path / "map.csv")]

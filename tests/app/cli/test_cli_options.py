@@ -55,6 +55,7 @@ def test_parameters_are_those_of_the_signature_and_all_are_described(method):
         assert ":class:" not in parameter.description
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "method",
     [pytest.param(one, marks=[] if one in ("isomap", "kernel-pca") else pytest.mark.long) for one in METHODS],

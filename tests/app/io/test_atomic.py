@@ -212,6 +212,7 @@ def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> 
     assert int(done.stdout) >= 4  # they were killed at different moments
 
 
+@pytest.mark.long
 def test_one_of_several_writers_of_the_same_file_succeeds(tmp_path: Path) -> None:
     import threading
 

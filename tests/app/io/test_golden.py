@@ -138,6 +138,7 @@ def test_images_are_stored_in_a_byte_each(tmp_path: Path) -> None:
     np.testing.assert_array_equal(eigenscape.load(tmp_path / "m").transform(X), model.transform(X))
 
 
+@pytest.mark.long
 def test_a_dictionary_is_stored_as_two_triangles(tmp_path: Path) -> None:
     """The Cholesky factor and the second moments; it was four squares."""
     X, m = np.random.default_rng(0).random((600, 8)), 300

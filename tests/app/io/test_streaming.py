@@ -156,6 +156,7 @@ def test_streamed_text_is_the_table_that_is_read_whole(tmp_path: Path, case: str
         assert streamed.split("(")[0] == whole.split("(")[0]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_encodings_and_compression_in_chunks(tmp_path: Path, ends: str) -> None:
@@ -225,6 +226,7 @@ def test_generated_text_tables(tmp_path: Path, data: Any, n: int, d: int, always
             assert isinstance(streamed, str)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("missing", ["error", "drop", "keep"])
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather", "csv", "tsv"])

@@ -146,6 +146,7 @@ def test_columns_of_many_texts_are_not_encoded(tmp_path: Path) -> None:
         read(tmp_path / "t.csv", encode="onehot")
 
 
+@pytest.mark.long
 def test_tables_of_polars(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     table = pl.from_pandas(frame()).with_columns(pl.col("kind").cast(pl.Categorical))
@@ -275,6 +276,7 @@ def cells(tmp_path: Path) -> Path:
     return tmp_path / "cells.h5ad"
 
 
+@pytest.mark.long
 def test_parts_of_h5ad_files(cells: Path) -> None:
     found = both(cells)
     assert (found.names[0], found.label_name, found.id_name) == ("gene0", "leiden", None)

@@ -92,6 +92,7 @@ WRITERS: dict[str, Callable[[Path, pa.Table], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "missing", ["drop", *(pytest.param(one, marks=pytest.mark.long) for one in ("error", "keep", "mean"))]
 )
@@ -187,6 +188,7 @@ def test_many_columns_of_different_words_in_one_block(
     assert differences(read(tmp_path / "t.csv", stream=True), read(tmp_path / "t.csv")) == []
 
 
+@pytest.mark.long
 def test_integers_among_booleans_streamed(tmp_path: Path) -> None:
     """0 and 1 are booleans, 7 and 01 are not; blocks have one row or two."""
     column = {

@@ -452,6 +452,7 @@ def test_no_more_coordinates_are_suggested_than_the_rows_have_dimensions(rank, a
     assert any("n_components" in one for one in said) == advised
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_report_of_four_columns_does_not_suggest_ten_coordinates(tmp_path):
     from sklearn.datasets import load_iris
@@ -475,6 +476,7 @@ def test_the_rank_of_rows_ignores_scales_and_counts_copies_once():
 # --- errors -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_errors_of_programming_are_raised_and_those_of_the_data_are_shown(tmp_path, monkeypatch, birds):
     def fail(error: Exception):
         def measure(*_: object, **__: object) -> None:
@@ -492,6 +494,7 @@ def test_errors_of_programming_are_raised_and_those_of_the_data_are_shown(tmp_pa
     assert "too few points" in words_of(write_report(tmp_path / "r.html", model, birds), "left-out")
 
 
+@pytest.mark.long
 def test_models_that_cannot_be_fitted_again_have_reports(tmp_path, birds):
     eigenscape.save(Isomap().fit(birds), tmp_path / "m.model", compact=20)
     path = write_report(tmp_path / "c.html", eigenscape.load(tmp_path / "m.model"), birds)

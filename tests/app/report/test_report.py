@@ -134,6 +134,7 @@ def test_numbers_shown_equal_the_measures(tmp_path, roll):
     assert "1.5 s" in words_of(path, "making")
 
 
+@pytest.mark.long
 def test_the_map_contains_the_coordinates_and_new_points(tmp_path, roll):
     X, model = roll
     new = load("curve")[1]
@@ -151,6 +152,7 @@ def test_the_map_contains_the_coordinates_and_new_points(tmp_path, roll):
     assert degrees.min() >= 8
 
 
+@pytest.mark.long
 def test_all_coordinates_are_in_the_page(tmp_path):
     X, _ = load("wide")
     path = write_report(tmp_path / "r.html", PCA(4).fit(X), X)
@@ -159,6 +161,7 @@ def test_all_coordinates_are_in_the_page(tmp_path):
     assert "Explained variance" in words_of(path, "making")
 
 
+@pytest.mark.long
 def test_without_held_out_points_the_loss_is_that_of_a_further_fit(tmp_path):
     X, _ = load("curve")
     path = write_report(tmp_path / "r.html", KernelPCA().fit(X), X)
@@ -219,6 +222,7 @@ def test_every_kind_of_model_has_a_report(tmp_path, model, kind, parts):
     assert "style=" not in text  # the policy forbids it
 
 
+@pytest.mark.long
 def test_measures_that_are_not_defined_are_listed(tmp_path):
     X, _ = load("narrow distances")
     model = LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]).fit(X)
@@ -255,6 +259,7 @@ def test_clusters_and_components_are_columns(tmp_path):
 # --- columns ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_columns_of_any_type(tmp_path, roll):
     X, model = roll
     n = len(X)
@@ -317,6 +322,7 @@ def test_text_from_users_is_escaped(tmp_path, roll):
     assert text.count("<script") == 2
 
 
+@pytest.mark.long
 def test_page_loads_nothing(tmp_path, roll):
     X, model = roll
     text = write_report(tmp_path / "r.html", model, X).read_text("utf-8")
@@ -380,6 +386,7 @@ def test_streams_and_files_have_reports(tmp_path):
         write_report(tmp_path / "q.html", model, iter(chunks))
 
 
+@pytest.mark.long
 def test_report_of_a_table(tmp_path):
     X = load("curve")[0]
     lines = ["name,a,b,c,kind"] + [f"p{i},{x[0]},{x[1]},{x[2]},{'ab'[i % 2]}" for i, x in enumerate(X)]
@@ -393,6 +400,7 @@ def test_report_of_a_table(tmp_path):
     assert "t.csv" in words_of(path, "making")
 
 
+@pytest.mark.long
 def test_report_of_a_loaded_model(tmp_path):
     X, _ = load("distances")
     eigenscape.save(ClassicalMDS(metric="precomputed").fit(X), tmp_path / "m.eig")
@@ -510,6 +518,7 @@ def test_a_comparison_of_equal_maps_has_no_winner(tmp_path, swiss):
     assert "preserves neighbourhoods best" not in words_of(path)
 
 
+@pytest.mark.long
 def test_new_points_are_aligned_with_their_map(tmp_path, swiss):
     models = {"flat": PCA(2).fit(swiss[:350]), "kernel": KernelPCA(2, kernel="linear").fit(swiss[:350])}
     page = data_of(write_comparison(tmp_path / "c.html", models, swiss[:350], held_out=swiss[350:]))
