@@ -100,7 +100,7 @@ def test_install_and_uninstall_from_many_threads() -> None:
 
     def work(number: int) -> None:
         try:
-            for _ in range(20):
+            for _ in range(5):
                 (accel.install if number % 2 else accel.uninstall)()
                 model = sklearn.manifold.Isomap(n_neighbors=8).fit(X[:60])  # one or the other class
                 assert model.embedding_.shape == (60, 2)

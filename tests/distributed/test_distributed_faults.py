@@ -14,6 +14,7 @@ import dask.array as da
 import numpy as np
 import pyarrow as pa
 import pytest
+from covering import PRODUCT
 from dask.delayed import delayed
 from deadly import PHASES, Deadly, die_when_joining, made_rows, peak_megabytes, unlucky_rows, wide_rows
 from distributed import Client, LocalCluster
@@ -311,7 +312,7 @@ def test_memory_does_not_grow_with_the_rows(client):
 # --- faults -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", PHASES if PRODUCT else ["selection"])
 def test_a_worker_killed_changes_nothing(client, undisturbed, tmp_path, phase):
     assert_same(numbers_of(model_with(phase=phase, marker=str(tmp_path)).fit(collection())), undisturbed)
     assert list(tmp_path.iterdir())  # it was killed indeed

@@ -11,7 +11,7 @@ from damaged_calls import ESTIMATORS
 
 SCRIPT = Path(__file__).with_name("damaged_calls.py")
 #: A process takes seconds to start, so each serves several estimators.
-GROUPS = [["functions"], *(ESTIMATORS[i::4] for i in range(4))]
+GROUPS = [["functions", *ESTIMATORS[::2]], ESTIMATORS[1::2]]
 
 
 @pytest.mark.process

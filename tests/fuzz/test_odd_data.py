@@ -28,6 +28,7 @@ from scipy import sparse
 if __name__ == "__main__":  # as a child process, or to repeat a case
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from covering import PRODUCT
 from fuzz import odd_tables
 from fuzz.harness import OUTCOMES
 from own_errors import is_own
@@ -297,7 +298,7 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
 @pytest.mark.parametrize("kind", ["data", "tables"])
 def test_odd_data_are_embedded_or_refused(kind: str) -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
-    cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "150"))
+    cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "150" if PRODUCT else "60"))
     counts = run(kind, cases, seed=int(os.environ.get("EIGENSCAPE_FUZZ_SEED", "0")))
     assert counts["read"] + counts["refused"] == counts["tried"] == cases, counts
     assert counts["read"] > 0, "all data are refused"
