@@ -128,7 +128,9 @@ class Copy:
         if ROOT / "tests" not in tests:
             return []
         return sorted(
-            path for path in self.package.iterdir() if path.name not in ("_compiled", "__pycache__")
+            path
+            for path in self.package.iterdir()
+            if path.suffix == ".py" or (path.is_dir() and path.name not in ("_compiled", "__pycache__"))
         )
 
     def run(self, tier: str, tests: Sequence[Path | str], limit: float) -> Outcome:
