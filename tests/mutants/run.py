@@ -98,12 +98,17 @@ def ordered_tests(room: str, paths: Sequence[Path]) -> list[Path]:
     return sorted(files, key=distance)
 
 
-def _is_near(room: str, file: Path) -> bool:
-    """Return whether a file tests a room or the laws. They run first, without collecting others."""
-    folder = file.parent.name
-    if room.startswith("app"):
-        return folder == "io"
-    return file.name == "test_laws.py" or folder in (room.removesuffix(".py"), "methods")
+def stages(room: str, files: Sequence[Path]) -> list[list[Path]]:
+    """Return files of tests in the order in which they run: short tests of the core or of files, the laws,
+    then all others. A stage that finds the fault saves collecting the next."""
+
+    def stage(file: Path) -> int:
+        folder = file.parent.name
+        if room.startswith("app"):
+            return 0 if folder == "io" else 2
+        return 1 if folder == "estimators" else 0 if folder in CORE or folder == room else 2
+
+    return [chosen for number in range(3) if (chosen := [file for file in files if stage(file) == number])]
 
 
 class Copy:
@@ -182,12 +187,13 @@ def judge(mutant: Mutant, tier: str, copy: Copy, tests: Sequence[Path], limit: f
                 first = Outcome(False)
             if first.killed:
                 return first
-        near = [file for file in files if _is_near(mutant.room, file)]
-        found = copy.run(tier, near, limit) if near else Outcome(False)
-        if found.killed or len(near) == len(files):
-            return found
-        far = [file for file in files if file not in near]
-        return copy.run(tier, [*far, *copy.examples(tests)], limit)
+        found, seconds = Outcome(False), 0.0
+        for paths in [*stages(mutant.room, files), copy.examples(tests)]:
+            found = copy.run(tier, paths, limit) if paths else found
+            seconds += found.seconds
+            if found.killed:
+                break
+        return Outcome(found.killed, found.how, seconds)
     finally:
         copy.write(mutant.file, original)
 
@@ -211,15 +217,16 @@ def run_tier(
             found = judge(mutant, tier, copy, tests, limit, killers.get(mutant.name, ""))
         finally:
             copies.put(copy)
+        if found.killed and "::" in found.how:
+            killers[mutant.name] = found.how
+            KILLERS.parent.mkdir(exist_ok=True)
+            KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True))
         word = f"killed by {found.how}" if found.killed else "survived"
         print(f"{tier:6} {mutant.name:36} {found.seconds:6.0f} s  {word}", flush=True)
         return found
 
     with ThreadPoolExecutor(_WORKERS) as pool:
         outcomes = dict(zip((mutant.name for mutant in mutants), pool.map(one, mutants), strict=True))
-    killers |= {name: found.how for name, found in outcomes.items() if found.killed and "::" in found.how}
-    KILLERS.parent.mkdir(exist_ok=True)
-    KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True))
     return outcomes
 
 
