@@ -38,7 +38,6 @@ def test_pivots_have_the_probabilities_of_the_algorithm_that_draws_one_at_a_time
         assert abs(found[sequence] / n - probability) < 4.5 * np.sqrt(probability / n) + 1 / n
 
 
-@pytest.mark.long
 @either
 def test_pivots_are_those_of_rejection_sampling(sum_to_one):
     """Errors decrease by four orders of magnitude, so that those of all points are computed several times."""

@@ -31,7 +31,6 @@ def coordinates_written_out(X: np.ndarray, centers: np.ndarray, covariances: np.
     return np.array(rows)
 
 
-@pytest.mark.long
 def test_the_equations_written_out() -> None:
     X, _ = twisted_roll(12)
     centers, covariances = X[::13], random_covariances(len(X[::13]), 3, 0)

@@ -84,7 +84,6 @@ def literal_fixed_point(X: np.ndarray, g: np.ndarray, gamma: float, z: np.ndarra
     return z
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("gamma", [None, 1.5])
 def test_mika_literally(gamma: float | None) -> None:
     X = ring(40, 0.05)[1] + 100.0  # far from the origin: no digits are lost

@@ -51,7 +51,6 @@ def test_held_out_against_mixtures_and_kernels(model) -> None:
     assert found > max(KernelDensity(bandwidth=h).fit(X).score(new) / 2000 for h in (0.3, 0.5, 0.8, 1.2, 2))
 
 
-@pytest.mark.long
 def test_the_formula_written_out(model) -> None:
     new = draw(50, 2)
     density, X = model._map_, draw(500, 0)

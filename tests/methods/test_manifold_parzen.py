@@ -48,7 +48,6 @@ def test_a_row_is_not_its_own_neighbour_among_equal_rows():
     np.testing.assert_allclose(apart.variances, 1 / 3)
 
 
-@pytest.mark.long
 def test_the_choice_is_that_of_literal_cross_validation():
     rng = np.random.default_rng(0)
     t = rng.uniform(0, 6, 60)

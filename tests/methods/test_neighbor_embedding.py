@@ -112,7 +112,6 @@ def literal_gradient(W: np.ndarray, Z: np.ndarray, exaggeration: float) -> tuple
     return gradient, attraction
 
 
-@pytest.mark.long
 def test_the_map_is_a_stationary_point_of_the_literal_objective(fitted: NeighborEmbedding) -> None:
     W = fitted._model_.affinity.edges().toarray()
     gradient, attraction = literal_gradient(W, fitted.embedding_, 2.0)

@@ -61,7 +61,6 @@ def facco(X):
     return sum(x * y for x, y in pairs) / sum(x * x for x, _ in pairs)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 5, 20])
 def test_maximum_likelihood_matches_its_formula(k):
     X = RNG(0).standard_normal((60, 4)) * [1, 2, 3, 4]
