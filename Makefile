@@ -18,11 +18,11 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-# Tests in one process of every room, in less than three minutes: run it before each commit.
+# Short tests of every room in one process, about three minutes: run it before each commit.
 check: $(READY)
 	$(PYTEST) -m "not ($(OUTSIDE))" $(FOLDERS:%=--ignore=tests/%) $(ARGS)
 
-# Every test once, in less than eight minutes. With other options: make test ARGS="--shuffle 1"
+# Every test once. With other options: make test ARGS="--shuffle 1"
 test: $(READY)
 	$(PYTEST) $(ARGS)
 
