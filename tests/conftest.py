@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
+from covering import PRODUCT
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 # ``make test`` draws the same examples on every machine; ``make fuzz`` draws new ones. An example that ever
 # failed is kept with ``@example`` at its test.
-settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100 if PRODUCT else 40)
 settings.register_profile("random", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
@@ -26,6 +27,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    if not PRODUCT:
+        whole = [item for item in items if item.get_closest_marker("product")]
+        config.hook.pytest_deselected(items=whole)
+        items[:] = [item for item in items if not item.get_closest_marker("product")]
     seed = config.getoption("--shuffle")
     if seed is not None:
         random.Random(seed).shuffle(items)

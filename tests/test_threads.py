@@ -251,6 +251,7 @@ FITS = """
 
 
 @pytest.mark.process
+@pytest.mark.product
 def test_overlapping_fits_of_all_estimators_restore_all_pools():
     """Number of threads of every BLAS and OpenMP library, also after fits that fail."""
     code = """

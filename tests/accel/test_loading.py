@@ -52,6 +52,7 @@ def test_packages_are_replaced_when_they_are_imported() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.product
 def test_import_in_several_threads() -> None:
     run(
         "import threading, importlib, sys, time\n"

@@ -43,6 +43,7 @@ def test_fork_after_install_and_fit() -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.product
 def test_script_that_forks_under_the_command(tmp_path: object) -> None:
     path = f"{tmp_path}/forks.py"
     with open(path, "w") as file:
@@ -94,6 +95,7 @@ def test_original_models_keep_working_under_install() -> None:
     assert isinstance(accel.Isomap(), type(before))  # code that checks for the original class
 
 
+@pytest.mark.product
 def test_install_and_uninstall_from_many_threads() -> None:
     originals = sklearn.manifold.Isomap, sklearn.cluster.SpectralClustering
     errors: list[BaseException] = []

@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "accel.md"
 
 
 @pytest.mark.parametrize("few_points", ["0", "5000"] if PRODUCT else ["0"])
+@pytest.mark.product
 def test_part_of_the_suite(few_points: str) -> None:
     pytest.importorskip("sklearn.manifold.tests.test_spectral_embedding", reason="no tests in this wheel")
     done = subprocess.run(

@@ -95,6 +95,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(now, before)
 
 
+@pytest.mark.product
 def test_the_number_of_workers_changes_nothing(client, undisturbed):
     """One worker, two, or none: dask's own threads."""
     one = next(iter(client.nthreads()))
@@ -318,12 +319,14 @@ def test_a_worker_killed_changes_nothing(client, undisturbed, tmp_path, phase):
     assert list(tmp_path.iterdir())  # it was killed indeed
 
 
+@pytest.mark.product
 def test_a_worker_killed_when_results_are_joined_changes_nothing(client, undisturbed, tmp_path):
     client.run(die_when_joining, str(tmp_path))
     assert_same(numbers_of(model_with().fit(collection())), undisturbed)
     assert list(tmp_path.iterdir())
 
 
+@pytest.mark.product
 def test_a_worker_out_of_memory_changes_nothing(client, undisturbed, tmp_path):
     assert_same(
         numbers_of(model_with(phase="accumulation", marker=str(tmp_path), how="memory").fit(collection())),
@@ -344,6 +347,7 @@ def test_a_read_that_always_fails_is_an_error(client, tmp_path):
     assert not hasattr(model, "eigenvalues_")
 
 
+@pytest.mark.product
 def test_rows_that_kill_every_worker_are_an_error(client, tmp_path):
     from distributed import KilledWorker
 

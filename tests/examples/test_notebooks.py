@@ -51,6 +51,7 @@ def test_notebooks_run(notebook):
 
 
 @pytest.mark.parametrize("notebook", [n for n in NOTEBOOKS if n.stem in SMALL], ids=lambda path: path.stem)
+@pytest.mark.product
 def test_notebooks_without_data_run_at_a_small_size(notebook):
     script = "\n\n".join(code_cells(notebook))
     environment = {**os.environ, "EIGENSCAPE_TUTORIAL_ROWS": str(SMALL[notebook.stem])}

@@ -47,7 +47,14 @@ def tiny(name: str, data: Path | None = None) -> tuple[Outcome, Context]:
         return papers.experiment(name).run(context), context
 
 
-@pytest.mark.parametrize("name", papers.available())
+#: Experiments of more than three seconds, whose methods have literal transcriptions in tests/methods.
+LONG = ("ouimet-table1", "brand-3", "bengio-3", "bengio-4")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.product if name in LONG else ()) for name in papers.available()],
+)
 def test_claims_hold_at_a_small_size(name):
     """One test runs an experiment once, or twice to compare; results are not shared between processes."""
     outcome, context = tiny(name)

@@ -35,6 +35,7 @@ def kill(
     return json.loads(done.stdout)
 
 
+@pytest.mark.product
 def test_killed_commands(tmp_path: Path) -> None:
     """In one process, since imports take longer than the commands."""
     folder = tmp_path / "work"

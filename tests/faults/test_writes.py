@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 KINDS = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
 
 
+@pytest.mark.product
 def test_every_write_fails_once(tmp_path: Path) -> None:
     """All formats in one process, since imports take longer than the writes."""
     library = build_library(tmp_path)

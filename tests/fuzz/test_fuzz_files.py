@@ -34,6 +34,7 @@ def test_seeds_are_valid(tmp_path: Path, kind: str) -> None:
             assert file_cases.read_twice(path, kind, "keep") == "read"
 
 
+@pytest.mark.product
 def test_mutated_files() -> None:
     result = run(CASES, seed=0, processes=min(2, os.cpu_count() or 1))
     counts = result.as_dict()
@@ -42,6 +43,7 @@ def test_mutated_files() -> None:
     assert all(counter["read"] > 0 for counter in counts.values()), "all files are refused"
 
 
+@pytest.mark.product
 def test_the_harness_counts_signals_hangs_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzz.harness.SECONDS", 12.0)  # a busy machine must not look like a hang
     result = run({"_abort": 2, "_hang": 1, "_raise": 3, "csv": 1}, seed=0, processes=1)

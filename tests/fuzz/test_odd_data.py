@@ -296,6 +296,7 @@ def _read(stream: Any, lines: queue.Queue[str]) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("kind", ["data", "tables"])
+@pytest.mark.product
 def test_odd_data_are_embedded_or_refused(kind: str) -> None:
     """With a fixed seed; ``EIGENSCAPE_FUZZ_CASES`` raises the number of cases."""
     cases = int(os.environ.get("EIGENSCAPE_FUZZ_CASES", "150" if PRODUCT else "60"))

@@ -34,7 +34,7 @@ SOURCE = ROOT / "src" / "eigenscape"
 LIST = Path(__file__).with_name("mutants.toml")
 PAGE = ROOT / "docs" / "mutants.md"
 #: Tests that killed a mutant in an earlier run, which are tried first.
-KILLERS = ROOT / "build" / "mutants.json"
+KILLERS = Path(__file__).with_name("killers.json")
 #: The tiers of tests: options of pytest, and variables of the environment.
 TIERS: dict[str, tuple[list[str], dict[str, str]]] = {
     "check": (["-m", "not (process or dask or browser or packaging or pages or suite or long)"], {}),
@@ -219,7 +219,6 @@ def run_tier(
             copies.put(copy)
         if found.killed and "::" in found.how:
             killers[mutant.name] = found.how
-            KILLERS.parent.mkdir(exist_ok=True)
             KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True))
         word = f"killed by {found.how}" if found.killed else "survived"
         print(f"{tier:6} {mutant.name:36} {found.seconds:6.0f} s  {word}", flush=True)

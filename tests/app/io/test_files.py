@@ -663,6 +663,7 @@ print(json.dumps({"n": int(model.n_samples_seen_), "peak": peak}))
 
 @pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc/self/status")
+@pytest.mark.product
 def test_a_file_larger_than_memory_is_embedded(tmp_path: Path) -> None:
     """A sparse file of 1.2 GB is read with 800 MB of data and less than 1.1 GB in total."""
     rows, columns = 19_000, 8_192
