@@ -13,6 +13,7 @@ from eigenscape.graph.components import component_labels
 from eigenscape.kernels import Gaussian
 from eigenscape.kernels.pairwise import Cosine, Linear, PairwiseKernel
 from eigenscape.operators import BlockedOperator, DenseOperator, FactoredOperator, gram
+from eigenscape.operators.gram import check_finite
 from eigenscape.solvers import SolverConfig, principal
 from eigenscape.solvers.block_lanczos import block_lanczos
 
@@ -196,3 +197,26 @@ def test_few_pairs_of_500_points_are_iterated_and_many_are_not():
     few, many = (KernelPCA(count, gamma=0.1).fit(X) for count in (2, 40))
     assert (few.solver_, many.solver_) == ("lanczos", "dense")
     np.testing.assert_allclose(few.eigenvalues_, many.eigenvalues_[:2], rtol=1e-12)
+
+
+def test_the_row_of_a_value_that_is_not_finite_is_counted_from_the_first_of_all_blocks():
+    values = np.zeros((4, 3))
+    values[2, 1] = np.nan
+    for given in (values, sparse.csr_array(values)):
+        with pytest.raises(ValueError, match=r"row 12 of the Gram matrix"):
+            check_finite(given, 10)
+
+
+def test_rounding_errors_of_a_kernel_leave_the_matrix_symmetric():
+    class Rounded(PairwiseKernel):
+        """Inner products with an error of rounding that depends on the order of the arguments."""
+
+        def evaluate(self, Y, X):
+            return Y @ X.T * (1 + 1e-15 * np.sin(1e3 * (Y[:, :1] - 2 * X[:, 0])))
+
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    K = gram(Rounded().bind(X)).matrix()
+    one = Rounded().evaluate(X, X)
+    assert (one != one.T).any()
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(K, (one + one.T) / 2, rtol=1e-15)
