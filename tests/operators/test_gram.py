@@ -14,6 +14,7 @@ from eigenscape.kernels import Gaussian
 from eigenscape.kernels.pairwise import Cosine, Linear, PairwiseKernel
 from eigenscape.operators import BlockedOperator, DenseOperator, FactoredOperator, gram
 from eigenscape.operators.gram import check_finite
+from eigenscape.pieces.split import affinity_components
 from eigenscape.solvers import SolverConfig, principal
 from eigenscape.solvers.block_lanczos import block_lanczos
 
@@ -220,3 +221,25 @@ def test_rounding_errors_of_a_kernel_leave_the_matrix_symmetric():
     assert (one != one.T).any()
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_allclose(K, (one + one.T) / 2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 30])
+def test_components_and_the_lowest_value_from_blocks(rows, monkeypatch):
+    monkeypatch.setattr("eigenscape.operators.gram.BLOCK_BYTES", 24 * 30 * rows)
+    group = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [15, 10, 5]))
+    X = group + np.linspace(0, 0.3, 30)
+
+    @dataclass(frozen=True)
+    class Near(PairwiseKernel):
+        """Zero between groups, negative for one pair of rows."""
+
+        def evaluate(self, Y, X):
+            values = np.maximum(0.5 - np.abs(Y - X.T), 0.0)
+            values[np.ix_(Y[:, 0] == start, X[:, 0] == start)] = -0.25
+            return values
+
+    start = X[3]
+    lowest, labels = affinity_components(BlockedOperator(Near().bind(X[:, None]), None, 1))
+    assert lowest == -0.25
+    assert len(set(zip(labels, group, strict=True))) == 3
+    assert len(set(labels)) == 3
