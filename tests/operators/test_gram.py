@@ -1,5 +1,6 @@
 """Gram matrices: each pair evaluated once, and products of thin matrices that are not formed."""
 
+import sys
 import tracemalloc
 from dataclasses import dataclass, field
 
@@ -225,7 +226,7 @@ def test_rounding_errors_of_a_kernel_leave_the_matrix_symmetric():
 
 @pytest.mark.parametrize("rows", [1, 4, 30])
 def test_components_and_the_lowest_value_from_blocks(rows, monkeypatch):
-    monkeypatch.setattr("eigenscape.operators.gram.BLOCK_BYTES", 24 * 30 * rows)
+    monkeypatch.setattr(sys.modules[BlockedOperator.__module__], "BLOCK_BYTES", 24 * 30 * rows)
     group = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [15, 10, 5]))
     X = group + np.linspace(0, 0.3, 30)
 
