@@ -19,6 +19,7 @@ from eigenscape.eigenfunctions import ShiftedScale
 from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram
@@ -473,3 +474,13 @@ def test_neighbours_at_equal_distances_are_mutual():
     index = neighbor_index(np.column_stack([np.cos(angle), np.sin(angle)]).round(12))
     affinity = mutual_affinity(nearest_neighbor_graph(index, 2), 2)
     np.testing.assert_array_equal(affinity.edges().data, np.ones(16))
+
+
+def test_the_scale_of_a_gaussian_is_the_median_distance_of_two_different_points():
+    X = np.array([[0.0], [1.0], [3.0], [7.0]])  # distances 1, 2, 3, 4, 6, 7
+
+    def distance(A, B):
+        return np.abs(A - B.T)
+
+    assert median_distance(X, distance) == 3.5
+    assert local_distance(X, distance, 2) == np.median([3, 2, 3, 6])
