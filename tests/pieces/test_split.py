@@ -84,3 +84,15 @@ def test_columns_of_equal_points_are_merged_to_the_smallest_distance():
     table = sparse.csr_array(np.array([[5.0, 2.0, 0.0, 7.0], [0.0, 3.0, 4.0, 0.0]]))
     merged = merge_columns(table, np.array([0, 0, 1, 1]), 2)
     np.testing.assert_array_equal(merged.toarray(), [[2.0, 7.0], [3.0, 4.0]])
+
+
+def test_columns_of_a_kernel_leave_out_pieces_of_one_point(separate):
+    X = np.concatenate([[[-200.0, 7.0]], separate])
+    model = Isomap(2, n_neighbors=None, radius=0.5, on_disconnected="per_component")
+    with pytest.warns(DisconnectedGraphWarning):
+        model.fit(X)
+    np.testing.assert_array_equal(model.embedding_[0], 0.0)
+    np.testing.assert_array_equal(model.kernel_.X, separate)
+    gram = model.kernel_(separate.copy()).toarray()
+    np.testing.assert_allclose(gram, gram.T, atol=1e-12 * np.abs(gram).max())
+    assert (np.diagonal(gram) > 0).all()
