@@ -17,6 +17,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, SpectralClustering
+from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots, nearest_to_centers
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning, ToleranceWarning
 
@@ -516,3 +517,25 @@ def test_no_rows_are_projected_once_the_dictionary_is_complete(monkeypatch):
     with pytest.warns(ToleranceWarning):
         GreedySpectralEmbedding(tol=1e-6, dictionary_size=10).fit(cloud(5000, 8))
     assert sum(blocks) <= 256
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_equal_points_are_landmarks_once_each():
+    equal = np.zeros((4, 2))
+    assert sorted(farthest_first(lambda _: np.zeros(4), 4, 4, 0)) == [0, 1, 2, 3]
+    pairs = np.array([[0.0], [0.0], [1.0], [1.0]])
+    for X in (equal, pairs):
+        assert sorted(nearest_to_centers(X, 4, 0)) == [0, 1, 2, 3]
+
+
+def test_greedy_landmarks_are_the_pivots_of_a_cholesky_factorisation():
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    squares = np.square(X[:, None] - X).sum(axis=2)
+    chosen = greedy_pivots(lambda i: squares[i], 12, 4, 5)
+    assert chosen[0] == 5
+    for count in (2, 3):  # the next one is farthest from the affine hull of those before
+        hull = X[chosen[:count]]
+        directions = np.linalg.qr((hull[1:] - hull[0]).T)[0]
+        offset = X - hull[0]
+        rest = np.linalg.norm(offset - offset @ directions @ directions.T, axis=1)
+        assert chosen[count] == np.argmax(rest)
