@@ -39,6 +39,7 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
+from eigenscape.solvers.solve import deferred_failures
 
 
 class Estimator(
@@ -393,11 +394,15 @@ class EmbeddingMixin:
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
-            if weights is None:
-                result = self._embed(X, **options_of(labels))
-                coordinates = result.coordinates()
-            else:
-                result, coordinates = embed_weighted(self, X, weights, labels)
+            with deferred_failures() as failures:
+                if weights is None:
+                    result = self._embed(X, **options_of(labels))
+                    coordinates = result.coordinates()
+                else:
+                    result, coordinates = embed_weighted(self, X, weights, labels)
+            for failure in failures:
+                failure.embedding_ = coordinates
+                raise failure
         self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)

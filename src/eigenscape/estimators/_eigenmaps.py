@@ -48,6 +48,7 @@ def eigenmaps_of_parts(
     ``nonzero`` states whether the ``n_components`` that a whole graph must have are those of nonzero
     eigenvalues.
     """
+    solver = split.informed(solver)
     if criterion is None:
         maps = [
             laplacian_eigenmaps(

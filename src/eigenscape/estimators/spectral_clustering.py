@@ -188,7 +188,7 @@ class SpectralClustering(
         most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
         samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
         raises an error.
-    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol/graph} {max_iter}
+    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol} {max_iter}
     {random_state}
         Also that of k-means.
     {n_jobs} {verbose}
@@ -310,7 +310,7 @@ class SpectralClustering(
         samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
         separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
-        affinity = split.parts[0]  # the largest component, or all samples
+        affinity, solver = split.parts[0], split.informed(solver)  # the largest component, or all samples
         similarities = (
             gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
         )

@@ -6,7 +6,7 @@ See docs/decisions/pieces-connect.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
 from eigenscape.operators import FactoredOperator, Operator, gram
 from eigenscape.operators.gram import BlockedOperator
 from eigenscape.pieces.embedding import AnyEmbedding, Assignment, Piece, PiecewiseEmbedding, SinglePiece
+from eigenscape.solvers import SolverConfig
 
 #: Values of the parameter ``on_disconnected``.
 OnDisconnected = Literal["connect", "per_component", "largest", "raise"]
@@ -81,6 +82,12 @@ class Split(Generic[Part]):
     assign: Assignment | None = None
     X: Any = None
     by_table: bool = False
+
+    def informed(self, solver: SolverConfig) -> SolverConfig:
+        """Return the configuration of the eigensolver with the components, if edges were added to them."""
+        if len(self.parts) > 1 or self.assign is not None or self.labels.max() == 0:
+            return solver
+        return replace(solver, parts=self.labels)
 
     def with_parts(self, parts: tuple[NewPart, ...]) -> Split[NewPart]:
         """Return a copy with other parts, one for each part."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -23,7 +23,7 @@ class EigenSolver(Protocol):
 
     An object with these two methods may be passed wherever the name of an eigensolver is accepted. Its
     results are verified in the same way as those of the built-in solvers: the residuals ``|A v - l v|`` are
-    computed from the operator, and pairs that exceed the tolerance are rejected with
+    computed from the operator, and pairs that are not determined by them are rejected with
     :class:`~eigenscape.exceptions.NotConvergedError`. Signs and the order of the pairs are normalised by the
     caller.
     """
@@ -78,13 +78,15 @@ class SolverConfig:
     method : {"auto", "dense", "lanczos", "shift-invert", "multilevel"} or EigenSolver, default="auto"
         Eigensolver. See :mod:`eigenscape.solvers.solve` for the rule that "auto" follows.
     tol : float, default=1e-10
-        Largest residual accepted, relative to the magnitude of the eigenvalue.
+        Largest angle between a computed and the exact eigenvector: residual divided by spectral gap.
     max_iter : int or None, default=None
         Maximum number of block iterations. If None, the limit depends on the method.
     seed : int, default=0
         Seed of the starting vectors.
     n_jobs : int or None, default=None
         Number of threads for sparse products.
+    parts : ndarray of shape (m,), optional
+        The part of each point, from 0, if a graph was joined from parts by few edges.
     """
 
     method: SolverName | EigenSolver = "auto"
@@ -92,6 +94,7 @@ class SolverConfig:
     max_iter: int | None = None
     seed: int = 0
     n_jobs: int | None = None
+    parts: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         method: object = self.method

@@ -18,6 +18,8 @@ from eigenscape._loading import avoids_compiled_code
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
 _VECTORS, _ADDITIONAL = 40, 20
+#: Largest number of vectors, to which it is doubled while all that are kept belong to eigenvalues near zero.
+_MOST_VECTORS, _NEAR = 320, 5e-5
 #: Number of restarts from which the rate of convergence is estimated.
 _PATIENCE = 5
 #: Steps of the search for eigenvectors that were missed.
@@ -68,36 +70,55 @@ def thick_restart_lanczos(
     """
     m, n_known = known.shape
     size = min(max(_VECTORS, 2 * count + _ADDITIONAL), m - n_known - 1)
-    keep = min((count + size) // 2, size - 1)
     V, T = np.empty((n_known + size + 1, m)), np.zeros((size, size))
     V[:n_known] = known.T
     V[n_known] = _orthogonal_start(known, rng)
-    start, converged = 0, False
+    start = 0
     history: list[float] = []  # largest residual after each restart, relative to the allowed one
-    for _ in range(max_restarts):
+    n_restarts = n_near = 0
+    while True:
         filled, length = _extend_krylov(matrix, bound, V, T, n_known, start, size)
         ritz, S = np.linalg.eigh(T[:filled, :filled])
         ritz, S = ritz[::-1], S[:, ::-1]
-        basis = V[n_known : n_known + filled]
-        allowed = tol * np.abs(bound - ritz[:wanted]) + 16 * _EPS * bound
+        values, basis = bound - ritz, V[n_known : n_known + filled]
+        allowed = tol * np.abs(values[:wanted]) + 16 * _EPS * bound
+        before, n_near = n_near, int(np.count_nonzero(values < _NEAR * bound))
+        if n_near > before:  # vectors of nearly separate parts come one after the other, before any converges
+            history.clear()
         history.append(float((length * np.abs(S[-1, :wanted]) / allowed).max()))
+        n_restarts += 1
         converged = history[-1] <= 1 or filled < size
-        if converged or (give_up and _is_too_slow(history, max_restarts)):
-            break
-        basis[:keep] = S[:, :keep].T @ basis
-        V[n_known + keep] = V[n_known + size]
-        T[:keep, :keep] = np.diag(ritz[:keep])
-        start = keep
-    vectors = basis.T @ S[:, :count]
-    return LanczosResult(bound - ritz[:count], vectors, len(history), converged)
+        left = max_restarts - n_restarts
+        if converged or left <= 0 or (give_up and _is_too_slow(history, left)):
+            return LanczosResult(values[:count], basis.T @ S[:, :count], n_restarts, converged)
+        start = _kept(values, wanted, count)
+        basis[:start] = S[:, :start].T @ basis
+        V[n_known + start] = V[n_known + size]
+        T[:start, :start] = np.diag(ritz[:start])
+        if values[start] < _NEAR * bound and 2 * size <= min(_MOST_VECTORS, m // 8):
+            size *= 2  # there are more vectors of nearly separate parts than the basis can keep
+            V = np.concatenate([V[: n_known + start + 1], np.empty((size - start, m))])
+            T = np.pad(T[:start, :start], (0, size - start))
 
 
-def _is_too_slow(history: list[float], max_restarts: int) -> bool:
-    """Return True if residuals that decrease as in the last restarts are too large after the last one."""
+def _kept(values: np.ndarray, wanted: int, count: int) -> int:
+    """Return the number of Ritz vectors that a restart keeps: where it gains the most digits.
+
+    A restart adds ``size - kept`` vectors, and each divides the errors by a factor that grows with the root
+    of the gap between the wanted eigenvalues and those that are not kept.
+    """
+    size = len(values)
+    kept = np.arange(count, max(size - size // 4, count + 1))
+    gap = np.maximum(values[np.minimum(kept, size - 1)] - values[wanted - 1], 0.0)
+    return int(kept[np.argmax((size - kept) * np.sqrt(gap))])
+
+
+def _is_too_slow(history: list[float], left: int) -> bool:
+    """Return True if residuals that decrease as in the last restarts are too large after those left."""
     if len(history) <= _PATIENCE:
         return False
     rate = np.log(history[-1 - _PATIENCE] / history[-1]) / _PATIENCE
-    return bool(np.log(history[-1]) > 1.5 * rate * (max_restarts - len(history)))
+    return bool(np.log(history[-1]) > 1.5 * rate * left)
 
 
 def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value: float, seed: int) -> bool:
