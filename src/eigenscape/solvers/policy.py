@@ -30,7 +30,7 @@ from typing import Literal
 from scipy import sparse
 
 from eigenscape import _memory
-from eigenscape.solvers.config import SolverConfig, SolverName
+from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.width import GraphShape, n_strong_components
 
 #: Up to this many points LAPACK is as fast as any other method, for dense and for sparse matrices.
@@ -86,8 +86,8 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
         return Plan((method,), "named by eigen_solver")
     shape = GraphShape(matrix)
     thin = shape.is_thin or not _memory.fits(2 * 8.0 * m * m)
-    if method != "auto":
-        return Plan((_named(method),), "named by eigen_solver", thin)
+    if method in ("shift-invert", "multilevel"):
+        return Plan((method,), "named by eigen_solver", thin)
     if not laplacian:
         return Plan(("shift-invert",), "eigenvalues of LLE are close to rounding", thin)
     trial: tuple[Step, ...] = ("lanczos",)
@@ -106,7 +106,3 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     if n_strong_components(matrix) > 1 and factors:
         return Plan((*trial, *factors, "lanczos"), "the graph is thin with parts joined by weak edges")
     return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph is thin and has many points")
-
-
-def _named(method: SolverName) -> Step:
-    return "multilevel" if method == "multilevel" else "shift-invert"

@@ -16,7 +16,7 @@ from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import RootInverse, dense_eigh, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy
-from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
+from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
 from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import multilevel_eigenvectors
 from eigenscape.solvers.width import breadth_first_order, reordered
@@ -167,13 +167,7 @@ def solve_lanczos(
     return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 
 
-def solve_krylov(
-    problem: SemidefiniteProblem,
-    count: int,
-    solver: SolverConfig,
-    steps: int,
-    start: np.ndarray | None = None,
-) -> SolverResult:
+def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig, steps: int) -> SolverResult:
     """Solve by block Krylov iteration on ``bound - A``, with residuals relative to the eigenvalues of ``A``.
 
     The last pair is only needed to detect a degenerate spectrum and does not have to converge.
@@ -183,7 +177,6 @@ def solve_krylov(
         max_iter=steps,
         seed=solver.seed,
         origin=problem.bound,
-        blocks=SPARSE_BLOCKS if problem.operator.storage == "sparse" else DENSE_BLOCKS,
     )
     result = block_krylov(
         problem.shifted,
@@ -192,7 +185,6 @@ def solve_krylov(
         options,
         wanted=max(count - 1, 1),
         known=problem.null[:, None],
-        start=start,
     )
     values = problem.bound - result.values
     return SolverResult(values, result.vectors, "lanczos", result.n_iter, result.converged)
