@@ -32,8 +32,6 @@ ALLOWED = {
     ("app/io/consistency.py", "field.default is MISSING"): MARKERS,
     ("app/io/exporting.py", "id(array)"): "an array that a model holds twice is written once",
     ("app/io/exporting.py", "id(value)"): "an object that a model holds twice is written once",
-    ("app/io/migrations.py", "parameter.default is not inspect.Parameter.empty"): MARKERS,
-    ("app/io/migrations.py", "field.default is not MISSING"): MARKERS,
     ("app/io/restoring.py", "id(value)"): "an object that a model holds twice is checked once",
     ("app/io/saving.py", "type(steps[0]) is not StandardScaler"): CLASSES,
     ("app/methods.py", "get_origin(part) is Literal"): CLASSES,

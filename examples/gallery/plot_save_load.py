@@ -2,7 +2,7 @@
 Save a model, place rows in another process
 ===========================================
 
-Model files contain no code and open in every later version. A compact one keeps few training rows.
+Model files contain no code. A compact one keeps few training rows.
 """
 
 import tempfile

@@ -131,7 +131,7 @@ class InputFileError(ValueError):
 
 
 class ModelFileError(InputFileError):
-    """A model file is damaged, of a later version, or holds types that a model file may not hold."""
+    """A model file is damaged, of another format, or holds types that a model file may not hold."""
 
 
 class WriteError(OSError):

@@ -15,9 +15,14 @@ from eigenscape import (
     LocallyLinearEmbedding,
     SpectralClustering,
 )
+from eigenscape.eigenfunctions import ShiftedScale
 from eigenscape.exceptions import DegenerateSpectrumWarning
+from eigenscape.graph.neighborhood import nearest_neighbor_graph
+from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.kernels.bandwidth import local_distance, median_distance
+from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import divided_eigenfunctions
-from eigenscape.operators import as_operator
+from eigenscape.operators import as_operator, gram
 from eigenscape.solvers import SolverConfig
 
 RNG = np.random.default_rng
@@ -443,3 +448,39 @@ def test_operator_of_a_ring_by_hand():
     W = np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1)
     values = np.linalg.eigvalsh(as_operator(ref.divided_gram(W)).matrix())
     assert_allclose(np.sort(values), np.sort(np.cos(2 * np.pi * np.arange(n) / n)), atol=1e-12)
+
+
+# --- scales and residuals -----------------------------------------------------------------------------------
+
+
+def test_the_shifted_scale_is_inverted():
+    scale = ShiftedScale(np.array([2.0, 0.5]), np.array([3.0, -1.0]))
+    values = np.array([[1.0, 2.0], [-4.0, 0.25]])
+    np.testing.assert_allclose(scale(values, None), [[-1.0, 2.0], [-11.0, 1.125]])
+    np.testing.assert_allclose(scale.invert(scale(values, None), values, None), values)
+
+
+def test_residuals_belong_to_the_coordinates_and_not_to_the_trivial_function():
+    X = np.random.default_rng(0).normal(size=(600, 8))
+    model = LaplacianEigenmaps(3, n_neighbors=12, eigen_solver="lanczos", tol=1e-4).fit(X)
+    pairs, K = model._model_.eigenfunctions.pairs, gram(model.kernel_).matrix()
+    expected = np.linalg.norm(K @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    assert expected[0] < 0.1 * expected[3]  # of the trivial function
+    np.testing.assert_allclose(model.residuals_, expected[1:], rtol=1e-2)
+
+
+def test_neighbours_at_equal_distances_are_mutual():
+    angle = 2 * np.pi * np.arange(8) / 8
+    index = neighbor_index(np.column_stack([np.cos(angle), np.sin(angle)]).round(12))
+    affinity = mutual_affinity(nearest_neighbor_graph(index, 2), 2)
+    np.testing.assert_array_equal(affinity.edges().data, np.ones(16))
+
+
+def test_the_scale_of_a_gaussian_is_the_median_distance_of_two_different_points():
+    X = np.array([[0.0], [1.0], [3.0], [7.0]])  # distances 1, 2, 3, 4, 6, 7
+
+    def distance(A, B):
+        return np.abs(A - B.T)
+
+    assert median_distance(X, distance) == 3.5
+    assert local_distance(X, distance, 2) == np.median([3, 2, 3, 6])

@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 from collections import Counter
@@ -210,6 +211,7 @@ def run_tier(
     if limit is None:
         limit = _baseline(tier, copies, tests)
     killers = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
+    writing = threading.Lock()
 
     def one(mutant: Mutant) -> Outcome:
         copy = copies.get()
@@ -218,8 +220,9 @@ def run_tier(
         finally:
             copies.put(copy)
         if found.killed and "::" in found.how:
-            killers[mutant.name] = found.how
-            KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True))
+            with writing:
+                killers[mutant.name] = found.how
+                KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True) + "\n")
         word = f"killed by {found.how}" if found.killed else "survived"
         print(f"{tier:6} {mutant.name:36} {found.seconds:6.0f} s  {word}", flush=True)
         return found

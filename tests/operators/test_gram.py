@@ -1,5 +1,6 @@
 """Gram matrices: each pair evaluated once, and products of thin matrices that are not formed."""
 
+import sys
 import tracemalloc
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from eigenscape.graph.components import component_labels
 from eigenscape.kernels import Gaussian
 from eigenscape.kernels.pairwise import Cosine, Linear, PairwiseKernel
 from eigenscape.operators import BlockedOperator, DenseOperator, FactoredOperator, gram
+from eigenscape.operators.gram import check_finite
+from eigenscape.pieces.split import affinity_components
 from eigenscape.solvers import SolverConfig, principal
 from eigenscape.solvers.block_lanczos import block_lanczos
 
@@ -196,3 +199,48 @@ def test_few_pairs_of_500_points_are_iterated_and_many_are_not():
     few, many = (KernelPCA(count, gamma=0.1).fit(X) for count in (2, 40))
     assert (few.solver_, many.solver_) == ("lanczos", "dense")
     np.testing.assert_allclose(few.eigenvalues_, many.eigenvalues_[:2], rtol=1e-12)
+
+
+def test_the_row_of_a_value_that_is_not_finite_is_counted_from_the_first_of_all_blocks():
+    values = np.zeros((4, 3))
+    values[2, 1] = np.nan
+    for given in (values, sparse.csr_array(values)):
+        with pytest.raises(ValueError, match=r"row 12 of the Gram matrix"):
+            check_finite(given, 10)
+
+
+def test_rounding_errors_of_a_kernel_leave_the_matrix_symmetric():
+    class Rounded(PairwiseKernel):
+        """Inner products with an error of rounding that depends on the order of the arguments."""
+
+        def evaluate(self, Y, X):
+            return Y @ X.T * (1 + 1e-15 * np.sin(1e3 * (Y[:, :1] - 2 * X[:, 0])))
+
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    K = gram(Rounded().bind(X)).matrix()
+    one = Rounded().evaluate(X, X)
+    assert (one != one.T).any()
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(K, (one + one.T) / 2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 30])
+def test_components_and_the_lowest_value_from_blocks(rows, monkeypatch):
+    monkeypatch.setattr(sys.modules[BlockedOperator.__module__], "BLOCK_BYTES", 24 * 30 * rows)
+    group = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [15, 10, 5]))
+    X = group + np.linspace(0, 0.3, 30)
+
+    @dataclass(frozen=True)
+    class Near(PairwiseKernel):
+        """Zero between groups, negative for one pair of rows."""
+
+        def evaluate(self, Y, X):
+            values = np.maximum(0.5 - np.abs(Y - X.T), 0.0)
+            values[np.ix_(Y[:, 0] == start, X[:, 0] == start)] = -0.25
+            return values
+
+    start = X[3]
+    lowest, labels = affinity_components(BlockedOperator(Near().bind(X[:, None]), None, 1))
+    assert lowest == -0.25
+    assert len(set(zip(labels, group, strict=True))) == 3
+    assert len(set(labels)) == 3

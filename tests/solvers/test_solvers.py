@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import fft, sparse
 
 from eigenscape import ClassicalMDS, LaplacianEigenmaps
@@ -24,6 +24,7 @@ from eigenscape.operators import (
 )
 from eigenscape.quality.spectra import _quadrature, is_euclidean, lowest_eigenvalue, negative_fraction
 from eigenscape.solvers import EigenPairs, SolverConfig, principal, smallest
+from eigenscape.solvers.direct import inverse_on_complement
 from eigenscape.solvers.pairs import canonical_signs
 from eigenscape.solvers.solve import SemidefiniteProblem
 
@@ -531,3 +532,23 @@ def test_gram_matrix_of_tiles_is_symmetric_and_the_kernel():
     V = RNG(1).standard_normal((1300, 5))
     assert_allclose(DenseOperator(K).matmat(V), K @ V, rtol=1e-10)
     assert (DenseOperator(K, 1).matmat(V) == DenseOperator(K, 2).matmat(V)).all()
+
+
+def test_taken_pairs_have_their_own_residuals():
+    pairs = EigenPairs(np.array([3.0, 2.0, 1.0]), np.eye(3), np.array([0.3, 0.2, 0.1]), "dense", 4)
+    some = pairs.take(np.array([2, 0]))
+    assert_array_equal(some.values, [1.0, 3.0])
+    assert_array_equal(some.residuals, [0.1, 0.3])
+    assert_array_equal(some.vectors, np.eye(3)[:, [2, 0]])
+    assert_array_equal(pairs.take(slice(1, None)).residuals, [0.2, 0.1])
+
+
+def test_the_inverse_is_orthogonal_to_the_null_vector_on_both_sides():
+    """A part of the null vector that is left is divided by a shift at rounding level."""
+    L, null = laplacian(ring(60))
+    V = RNG(0).standard_normal((60, 3)) + null[:, None]
+    exact = np.linalg.pinv(L.toarray(), hermitian=True) @ V
+    for thin in (True, False):
+        found = inverse_on_complement(L, null, thin)(V)
+        assert np.abs(null @ found).max() < 1e-14 * np.abs(found).max()
+        assert_allclose(found, exact, atol=1e-9 * np.abs(exact).max())

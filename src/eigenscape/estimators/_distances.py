@@ -36,7 +36,7 @@ class DistanceSpectrum:
         self.weights = weights  # of the points in the empirical measure; None if all are 1
 
     def _operator(self) -> Operator:
-        weights = getattr(self, "weights", None)  # not in files of earlier formats
+        weights = self.weights
         if weights is None:
             return CenteredOperator(gram(self.distance), uniform_weights(n_points(self.distance.X)))
         return weighted(CenteredOperator(gram(self.distance), weights / weights.sum()), weights)

@@ -16,14 +16,10 @@ from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape.exceptions import ModelFileError
 
-#: Version of model files: the classes and attributes in them. Files of earlier formats are migrated
-#: (:mod:`eigenscape.app.io.migrations`): 1 is that of eigenscape 0.1, 2 that of development versions of 0.2.
-#: Files of later formats are rejected.
+#: Version of model files: the classes and attributes in them. Files of any other format are refused.
 FORMAT = 3
 #: Counts additions that this format can do without, such as a new class: files of a later revision are read.
 REVISION = 2
-#: The first format with compressed members and packed arrays.
-COMPRESSED = 3
 HEADER, SCHEMA = "eigenscape.json", "schema.json"
 _MAX_HEADER_BYTES, _MAX_SCHEMA_BYTES = 2**24, 2**28
 #: Share of its size that compression must save in the first bytes of a member, and their number.
@@ -92,11 +88,12 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from error
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ModelFileError(f"{path} is damaged: it has no format number")
-    if number > FORMAT:
-        version = one_line(str(header.get("version", "unknown")))
+    if number != FORMAT:
+        version = one_line(str(header.get("version", "(unknown version)")))
         raise ModelFileError(
             f"{path} was written by eigenscape {version} in format {number}, and eigenscape {own_version()}"
-            f" reads formats up to {FORMAT}; update eigenscape to {version} or later"
+            f" reads format {FORMAT} only; fit and save the model again with this version, or install the"
+            " version that wrote the file"
         )
     return header
 

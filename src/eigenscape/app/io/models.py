@@ -17,7 +17,6 @@ from typing import IO, Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -42,7 +41,7 @@ from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.consistency import check_arrays
 from eigenscape.app.io.exporting import Exporter, check_parameters
 from eigenscape.app.io.restoring import Restorer, scaler_from_state, scaler_state
-from eigenscape.app.io.schema import check_contents, drop_attributes, read_schema, rename_classes
+from eigenscape.app.io.schema import check_contents, read_schema
 from eigenscape.exceptions import ModelFileError
 
 #: Number of eigenvalues in the description.
@@ -132,7 +131,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, truncated, written in a later format, does not fit in memory, or contains
+        If the file is damaged, truncated, written in another format, does not fit in memory, or contains
         other types.
 
     Examples
@@ -154,11 +153,7 @@ def load(path: str | Path) -> Any:
         header = read_header(archive, path)
         check_members(archive, header, path)
         try:
-            model = (
-                _load_current(file, archive, path)
-                if header["format"] == FORMAT
-                else _load_earlier(archive, header["format"], path)
-            )
+            model = _load_content(file, archive, path)
         except ModelFileError:
             raise
         except KeyError as error:
@@ -177,8 +172,8 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def _load_current(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
-    """Load a model of the current format."""
+def _load_content(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
+    """Check the types and arrays of a model file and return the model."""
     skops = optional_import("skops.io", "loading a model")
     types = check_contents(read_schema(archive, path), archive, path)
     file.seek(0)
@@ -187,40 +182,9 @@ def _load_current(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
     check_arrays(restore.values(), path)
     if not isinstance(stored, dict):
         return stored
-    return _pipeline(stored["standardize"], stored["map"], path)
-
-
-def _load_earlier(archive: zipfile.ZipFile, number: int, path: Path) -> Any:
-    """Load a model of an earlier format, from a copy of the file with the current names of the classes."""
-    from eigenscape.app.io.migrations import DROPPED, current_name, migrate
-
-    skops = optional_import("skops.io", "loading a model")
-    schema = read_schema(archive, path)
-    drop_attributes(schema, DROPPED.get(number, ()))
-    rename_classes(schema, lambda name: current_name(name, number, FORMAT))
-    types = check_contents(schema, archive, path, number)
-    copy = io.BytesIO()
-    with zipfile.ZipFile(copy, "w") as target:
-        for name in set(archive.namelist()) - {HEADER, SCHEMA}:
-            target.writestr(name, archive.read(name))
-        target.writestr(SCHEMA, json.dumps(schema))
-    copy.seek(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InconsistentVersionWarning)  # only public attributes are kept
-        model = skops.load(copy, trusted=types)
-    restore = Restorer(lambda value: migrate(value, number, FORMAT))
-    estimator = restore(model.steps[1][1] if isinstance(model, Pipeline) else model)
-    check_arrays(restore.values(), path)
-    if not isinstance(model, Pipeline):
-        return estimator
-    return _pipeline(scaler_state(model.steps[0][1]), estimator, path)
-
-
-def _pipeline(state: dict[str, Any], estimator: BaseEstimator, path: Path) -> Pipeline:
-    """Return a scaler, from its attributes, with the estimator that it belongs to."""
-    scaler = scaler_from_state(state)
+    scaler = scaler_from_state(stored["standardize"])
     check_arrays([scaler], path)
-    return Pipeline([("standardize", scaler), ("map", estimator)])
+    return Pipeline([("standardize", scaler), ("map", stored["map"])])
 
 
 def describe(path: str | Path) -> dict[str, Any]:

@@ -1,12 +1,10 @@
-"""Fitted models from the objects of a model file: packed arrays unpacked, earlier formats migrated."""
+"""Fitted models from the objects of a model file: packed arrays are unpacked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from eigenscape._format import format_bytes
@@ -20,16 +18,9 @@ _SCALER_ATTRIBUTES = ("mean_", "scale_", "var_", "n_samples_seen_", "n_features_
 
 
 class Restorer:
-    """Restore a model in place; objects that were shared stay shared.
+    """Restore a model in place; objects that were shared stay shared."""
 
-    Parameters
-    ----------
-    migrate : callable, optional
-        Brings an object of an earlier format up to date, after its parts. None for the current format.
-    """
-
-    def __init__(self, migrate: Callable[[Any], Any] | None = None) -> None:
-        self._migrate = migrate
+    def __init__(self) -> None:
         #: The object and what replaces it, by id.
         self._restored: dict[int, tuple[Any, Any]] = {}
 
@@ -54,10 +45,9 @@ class Restorer:
         elif isinstance(value, tuple):
             items = [self(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        elif isinstance(value, KMeans) or type(value).__module__.startswith("eigenscape."):
+        elif type(value).__module__.startswith("eigenscape."):
             state = vars(value)
             state.update({name: self(item) for name, item in state.items()})
-            return value if self._migrate is None else self._migrate(value)
         return value
 
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape._numbers import check_indices
-from eigenscape.app.io.archive import COMPRESSED, FORMAT, HEADER, SCHEMA, UNREADABLE, one_line
+from eigenscape.app.io.archive import HEADER, SCHEMA, UNREADABLE, one_line
 from eigenscape.exceptions import ModelFileError
 
 
@@ -36,8 +33,6 @@ _CONTAINERS = {"list", "tuple", "dict", "set"}
 _NUMBERS = {"bool", "bool_", "str_", "intp", "float16", "float32", "float64", "longdouble"}
 _NUMBERS |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _SPARSE = _by_module(sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
-#: Until format 2 models contained estimators of scikit-learn.
-_ESTIMATORS = _by_module(KMeans, Pipeline, StandardScaler)
 #: Modules and packages of eigenscape whose classes a model may contain.
 _IN_MODELS = {
     "_omitted",
@@ -106,31 +101,8 @@ def nodes_of(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
             pending.extend(node.values())
 
 
-def rename_classes(schema: dict[str, Any], rename: Callable[[str], str]) -> None:
-    """Replace the full names of the classes of eigenscape in a schema by their current ones."""
-    for node in nodes_of(schema):
-        module, name = node.get("__module__"), node.get("__class__")
-        if isinstance(module, str) and isinstance(name, str) and module.startswith("eigenscape."):
-            node["__module__"], node["__class__"] = rename(f"{module}.{name}").rsplit(".", 1)
-
-
-def drop_attributes(schema: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Remove attributes of objects of eigenscape from a schema."""
-    for node in nodes_of(schema):
-        state = node.get("content")
-        if str(node.get("__module__")).startswith("eigenscape.") and isinstance(state, dict):
-            content, keys = state.get("content"), state.get("key_types")
-            if not isinstance(content, dict) or not isinstance(keys, dict):
-                continue
-            for name in set(names).intersection(content):
-                del content[name]
-                keys["content"].pop()  # all are strings
-
-
-def check_contents(
-    schema: dict[str, Any], archive: zipfile.ZipFile, path: Path, number: int = FORMAT
-) -> list[str]:
-    """Return the types in a model file of format ``number``.
+def check_contents(schema: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> list[str]:
+    """Return the types in a model file.
 
     Raises
     ------
@@ -140,10 +112,10 @@ def check_contents(
     types: set[str] = set()
     members: dict[Any, str] = {}
     for node in nodes_of(schema):
-        types.add(_check_type(node, path, _ESTIMATORS if number < COMPRESSED else {}))
+        types.add(_check_type(node, path))
         _record_member(node, members, archive, path)
     unused = {member.filename for member in archive.infolist()} - {*members.values(), SCHEMA, HEADER}
-    if unused and number == FORMAT:
+    if unused:
         raise ModelFileError(
             f"{path} contains {one_line(min(unused))}, which its schema does not refer to; eigenscape did not"
             " write it"
@@ -152,7 +124,7 @@ def check_contents(
     return sorted(types)
 
 
-def _check_type(node: dict[str, Any], path: Path, estimators: dict[str, set[str]]) -> str:
+def _check_type(node: dict[str, Any], path: Path) -> str:
     """Return the full name of the type of a node; raise unless its loader and type are permitted."""
     loader_name, module, name = node.get("__loader__"), node.get("__module__"), node.get("__class__")
     loader = _LOADERS.get(loader_name) if isinstance(loader_name, str) else None
@@ -162,10 +134,7 @@ def _check_type(node: dict[str, Any], path: Path, estimators: dict[str, set[str]
             f"{path} contains {full_name} with the loader {one_line(str(loader_name))}, which models of"
             " eigenscape do not use; it was not loaded"
         )
-    known = loader.types.get(module, ())
-    if loader_name == "ObjectNode":
-        known = estimators.get(module, ())
-    if name not in known and not (loader.own_classes and _is_own_class(module, name)):
+    if name not in loader.types.get(module, ()) and not (loader.own_classes and _is_own_class(module, name)):
         raise ModelFileError(
             f"{path} contains {full_name} with the loader {loader_name}, a type that models of eigenscape do"
             " not use; it was not loaded"

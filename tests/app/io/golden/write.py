@@ -1,14 +1,10 @@
-"""Write golden model files of the installed version, and the schemas of the current one.
+"""Write the attributes that model files of each estimator contain.
 
-    python tests/app/io/golden/write.py files     # at a release: VERSION.zip, never changed afterwards
-    python tests/app/io/golden/write.py schemas   # after a change of FORMAT or REVISION: schemas/*.txt
-
-The script imports nothing but eigenscape and uses parameters that 0.1 has, so that it runs with any version.
+python tests/app/io/golden/write.py schemas   # after a change of FORMAT or REVISION: schemas/*.txt
 """
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import tempfile
@@ -25,29 +21,28 @@ from scipy.spatial.distance import cdist
 import eigenscape as es
 
 FOLDER = Path(__file__).parent
-N_TRAIN, N_NEW = 36, 5
+N_ROWS = 36
 
 
-def data(kind: str) -> tuple[Any, Any]:
-    """Return training and new samples of a kind."""
+def data(kind: str) -> Any:
+    """Return training samples of a kind."""
     rng = np.random.default_rng(7)
-    t, height = 3 * np.pi * (rng.random(N_TRAIN + N_NEW) - 0.5), 2 * rng.random(N_TRAIN + N_NEW)
+    t, height = 3 * np.pi * (rng.random(N_ROWS) - 0.5), 2 * rng.random(N_ROWS)
     rows = np.column_stack([np.sin(t), height, np.sign(t) * (np.cos(t) - 1)])
     if kind == "wide":
         rows = np.tanh(rows @ rng.standard_normal((3, 18)))
     if kind == "counts":
-        rows = sparse.csr_array(rng.poisson(0.8, (N_TRAIN + N_NEW, 9)) + np.eye(1, 9))
+        rows = sparse.csr_array(rng.poisson(0.8, (N_ROWS, 9)) + np.eye(1, 9))
     if kind == "split":
-        rows[: N_TRAIN // 3] += 40
+        rows[: N_ROWS // 3] += 40
     if kind == "float32":
         rows = rows.astype(np.float32)
-    train, new = rows[:N_TRAIN], rows[N_TRAIN:]
     if kind == "twins":
-        train = np.concatenate([train[:-4], train[:4]])
+        rows = np.concatenate([rows[:-4], rows[:4]])
     if kind in ("distances", "similarities"):
-        tables = cdist(train, train), cdist(new, train)
-        return tables if kind == "distances" else tuple(np.exp(-table) for table in tables)
-    return train, new
+        distances = cdist(rows, rows)
+        return distances if kind == "distances" else np.exp(-distances)
+    return rows
 
 
 #: Estimator, parameters and kind of data of each model.
@@ -126,7 +121,6 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "standardized": ("KernelPCA", {}, "standardized"),
     "compact": ("Isomap", {"n_neighbors": 6}, "compact"),
-    # since 0.2
     "FactorAnalysis": ("FactorAnalysis", {"n_components": 1}, "wide"),
     "ProjectionPursuitRegressor": ("ProjectionPursuitRegressor", {"n_terms": 1}, "classes"),
     "ProjectionPursuitDensity": ("ProjectionPursuitDensity", {}, "rows"),
@@ -150,7 +144,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
 def fit(name: str) -> Any:
     """Return a fitted model."""
     method, parameters, kind = MODELS[name]
-    model, (train, _) = getattr(es, method)(**parameters), data(kind)
+    model, train = getattr(es, method)(**parameters), data(kind)
     if kind == "classes":
         return model.fit(train, np.arange(len(train)) % 3)
     if kind == "views":
@@ -167,49 +161,13 @@ def fit(name: str) -> Any:
     return model.fit(train)
 
 
-def places(model: Any, name: str) -> dict[str, np.ndarray]:
-    """Return what a model computes for its training samples and new ones."""
-    found = {}
-    for part, rows in zip(("train", "new"), data(MODELS[name][2]), strict=True):
-        for method in ("transform", "predict", "score_samples"):
-            if hasattr(model, method):
-                view = {"view": "a"} if MODELS[name][2] == "views" else {}
-                found[f"{part}-{method}"] = getattr(model, method)(rows, **view)
-    return found
-
-
-def save(model: Any, name: str, path: Path) -> None:
-    """Save a model as the golden file has it."""
-    es.save(model, path, force=True, **({"compact": 20} if name == "compact" else {}))
-
-
 def saved_models() -> Iterator[tuple[str, Path]]:
-    """Fit and save every model that this version has; yield names and files."""
+    """Fit and save every model; yield names and files."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in MODELS:
-            if hasattr(es, MODELS[name][0]) and not (
-                es.__version__ == "0.1.0" and name.endswith(("-local", "-discretize"))
-            ):
-                save(fit(name), name, Path(folder) / name)
-                yield name, Path(folder) / name
-
-
-def write_files() -> None:
-    """Write models, and what they compute, to an archive with the name of this version."""
-    target = FOLDER / f"{es.__version__}.zip"
-    if target.exists():
-        raise SystemExit(f"{target} exists; golden files are never changed")
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as archive:
-        for name, file in saved_models():
-            archive.writestr(f"{name}.skops", file.read_bytes())
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = places(es.load(file), name)
-            content = io.BytesIO()
-            np.savez(content, **found)
-            archive.writestr(f"{name}.npz", content.getvalue())
-    print(f"{target}: {target.stat().st_size} bytes")
+            es.save(fit(name), Path(folder) / name, compact=20 if name == "compact" else None)
+            yield name, Path(folder) / name
 
 
 def stored_attributes(file: Path) -> dict[str, set[str]]:
@@ -261,10 +219,7 @@ def schemas() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["files"]:
-        write_files()
-    elif sys.argv[1:] == ["schemas"]:
-        for method, text in schemas().items():
-            (FOLDER / "schemas" / f"{method}.txt").write_text(text)
-    else:
+    if sys.argv[1:] != ["schemas"]:
         raise SystemExit(__doc__)
+    for method, text in schemas().items():
+        (FOLDER / "schemas" / f"{method}.txt").write_text(text)
