@@ -104,6 +104,7 @@ def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatc
 
 def test_thin_laplacians_of_many_points_are_solved_by_levels(monkeypatch):
     monkeypatch.setattr("eigenscape.solvers.policy.FACTOR_POINTS", 2000)
+    monkeypatch.setattr("eigenscape.solvers.policy.TRIAL_POINTS", 2000)
     L, null = laplacian_of(roll(3000)[0])
     end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
     assert smallest(end, 2, SolverConfig()).solver == "multilevel"

@@ -28,7 +28,7 @@ def plan(kind: str, n: int, count: int = 3, **options: object) -> policy.Plan:
         ("line", 140, ("dense",)),
         ("roll", 3000, ("lanczos", "shift-invert")),
         ("cloud", 3000, ("lanczos", "shift-invert")),
-        ("clusters", 3000, ("lanczos", "shift-invert")),
+        ("clusters", 3000, ("parts", "lanczos", "shift-invert")),
         ("strip", 12_000, ("multilevel", "shift-invert", "lanczos")),
         ("weakly_joined", 12_000, ("shift-invert", "lanczos")),
         pytest.param("cloud", 12_500, ("lanczos",), marks=pytest.mark.long),
@@ -76,7 +76,7 @@ def joined_clusters(inner_edges: int) -> Graph:
 def test_vectors_of_parts_are_those_of_the_matrix(inner_edges, converges):
     """With one edge between its halves a part has an eigenvalue as small as those of the parts."""
     graph = joined_clusters(min(inner_edges, 30))
-    found = solve_parts(graph.problem, graph.matrix, 4, SolverConfig(), graph.parts)
+    found = solve_parts(graph.problem, graph.matrix, 4, SolverConfig(parts=graph.parts))
     values, vectors = reference(graph, 8)
     if converges:
         assert found.converged

@@ -39,7 +39,6 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.solve import deferred_failures
 
 
 class Estimator(
@@ -389,20 +388,18 @@ class EmbeddingMixin:
             if labels is not None:
                 raise ValueError("labels are not supported for a dask collection; pass X.compute()")
             return self._fit_collection(X)
-        with running(self):
+        with running(self) as failures:
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
-            with deferred_failures() as failures:
-                if weights is None:
-                    result = self._embed(X, **options_of(labels))
-                    coordinates = result.coordinates()
-                else:
-                    result, coordinates = embed_weighted(self, X, weights, labels)
+            if weights is None:
+                result = self._embed(X, **options_of(labels))
+                coordinates = result.coordinates()
+            else:
+                result, coordinates = embed_weighted(self, X, weights, labels)
             for failure in failures:
                 failure.embedding_ = coordinates
-                raise failure
         self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -310,7 +310,8 @@ class SpectralClustering(
         samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
         separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
-        affinity, solver = split.parts[0], split.informed(solver)  # the largest component, or all samples
+        affinity = split.parts[0]  # the largest component, or all samples
+        solver = replace(solver, parts=split.joined)
         similarities = (
             gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
         )

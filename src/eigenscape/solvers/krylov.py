@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.solvers.config import Order
+from eigenscape.solvers.policy import Order
 
 _EPS = np.finfo(np.float64).eps
 

@@ -91,7 +91,10 @@ def thick_restart_lanczos(
         left = max_restarts - n_restarts
         if converged or left <= 0 or (give_up and _is_too_slow(history, left)):
             return LanczosResult(values[:count], basis.T @ S[:, :count], n_restarts, converged)
-        start = _kept(values, wanted, count)
+        # A restart gains the most digits if it adds many vectors and the gap after those kept is wide.
+        kept = np.arange(count, max(size - size // 4, count + 1))
+        gain = (size - kept) * np.sqrt(np.maximum(values[kept] - values[wanted - 1], 0.0))
+        start = int(kept[np.argmax(gain)])
         basis[:start] = S[:, :start].T @ basis
         V[n_known + start] = V[n_known + size]
         T[:start, :start] = np.diag(ritz[:start])
@@ -99,18 +102,6 @@ def thick_restart_lanczos(
             size *= 2  # there are more vectors of nearly separate parts than the basis can keep
             V = np.concatenate([V[: n_known + start + 1], np.empty((size - start, m))])
             T = np.pad(T[:start, :start], (0, size - start))
-
-
-def _kept(values: np.ndarray, wanted: int, count: int) -> int:
-    """Return the number of Ritz vectors that a restart keeps: where it gains the most digits.
-
-    A restart adds ``size - kept`` vectors, and each divides the errors by a factor that grows with the root
-    of the gap between the wanted eigenvalues and those that are not kept.
-    """
-    size = len(values)
-    kept = np.arange(count, max(size - size // 4, count + 1))
-    gap = np.maximum(values[np.minimum(kept, size - 1)] - values[wanted - 1], 0.0)
-    return int(kept[np.argmax((size - kept) * np.sqrt(gap))])
 
 
 def _is_too_slow(history: list[float], left: int) -> bool:

@@ -80,7 +80,7 @@ def angles(pairs: EigenPairs, following: float | None, tol: float, rounding: flo
     ----------
     pairs : EigenPairs
     following : float or None
-        The eigenvalue after those of the pairs, if known.
+        The next eigenvalue, if known.
     tol : float
         Residuals of at most ``tol`` times the eigenvalue count as ``tol`` at most: they are accurate if the
         gap is as large as the eigenvalue, and an eigenvalue with closer ones has no more digits.

@@ -1,9 +1,9 @@
 """Smallest eigenvalues of a graph of parts that few edges join, such as clusters.
 
-The eigenvectors are nearly constant on each part (multiples of the null vector), so those of the quotient
-graph, whose vertices are the parts, come first. What they lack is small and concentrated at the joining
-edges: it solves ``(A - l) z = -r`` orthogonally to the parts, where the matrix is well conditioned if the
-parts are clusters, and conjugate gradients take few steps.
+The eigenvectors are nearly constant on each part (multiples of the null vector), so the eigenvectors of the
+quotient graph, whose vertices are the parts, come first. What they lack is small and concentrated at the
+joining edges: it solves ``(A - l) z = -r`` orthogonally to the parts, where the matrix is well conditioned if
+the parts are clusters, and conjugate gradients take few steps.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
-from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.lanczos import has_smaller
+from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
 
 _EPS = np.finfo(np.float64).eps
@@ -22,17 +22,15 @@ _CORRECTIONS, _STEPS, _REDUCTION = 8, 120, 1e-6
 
 
 def solve_parts(
-    problem: SemidefiniteProblem,
-    matrix: sparse.csr_array,
-    count: int,
-    solver: SolverConfig,
-    labels: np.ndarray,
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
 ) -> SolverResult:
-    """Solve in the space of the parts and of corrections; ``labels`` are the parts of the vertices.
+    """Solve in the space of ``solver.parts`` and of corrections.
 
     There must be more parts than pairs. The result is not converged if the corrections decrease too slowly,
     or if there is a smaller eigenvalue within a part.
     """
+    labels = solver.parts
+    assert labels is not None
     U, quotient = _quotient(matrix, problem.null, labels)
     Y = AY = np.empty((len(labels), 0))
     wanted, steps, converged = max(count - 1, 1), 0, False
@@ -48,7 +46,7 @@ def solve_parts(
             size = np.linalg.norm(residual, axis=0)
             allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
             converged = bool((size <= allowed)[:wanted].all())
-            if converged or steps >= solver.steps(_CORRECTIONS * _STEPS):
+            if converged or steps >= (solver.max_iter or _CORRECTIONS * _STEPS):
                 break
             Z, taken = _corrections(matrix, U, values, residual, allowed)
             steps += taken

@@ -13,12 +13,12 @@ from eigenscape._progress import stage
 from eigenscape._threads import one_thread, thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
-from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import RootInverse, dense_eigh, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy
 from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
 from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import multilevel_eigenvectors
+from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.width import breadth_first_order, reordered
 
 _EPS = np.finfo(np.float64).eps
@@ -55,10 +55,6 @@ class SemidefiniteProblem:
     factor: sparse.csr_array | None = None
     laplacian: bool = True
 
-    @property
-    def n_points(self) -> int:
-        return len(self.null)
-
     def ritz(self, vectors: np.ndarray) -> np.ndarray:
         """Compute ``V'A V``."""
         if self.factor is None:
@@ -69,8 +65,8 @@ class SemidefiniteProblem:
     def resolve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the Ritz values of orthonormal vectors, ascending, and the rotation to the Ritz vectors.
 
-        Small eigenvalues of a sparse Laplacian are those of parts joined by few or weak edges, and are lost
-        to rounding in ``v'A v``. The sum of squared differences over the edges has no cancellation.
+        Small eigenvalues of a sparse Laplacian belong to parts joined by few or weak edges, and are lost to
+        rounding in ``v'A v``. The sum of squared differences over the edges has no cancellation.
         """
         values, rotation = np.linalg.eigh(self.ritz(vectors))
         few = int(np.count_nonzero(values < _SMALL * self.bound))
@@ -135,10 +131,10 @@ def solve_lanczos(
     few points or restarts, or if it may ``give_up`` and is too slow. The last pair only serves to detect a
     degenerate spectrum.
     """
-    values, vectors = np.empty(0), np.empty((problem.n_points, 0))
+    values, vectors = np.empty(0), np.empty((len(problem.null), 0))
     locked, n_iter, converged = 0, 0, True
     wanted, rng = max(count - 1, 1), np.random.default_rng(solver.seed)
-    while converged and n_iter < restarts and problem.n_points > 2 * (count + locked + 1):
+    while converged and n_iter < restarts and len(problem.null) > 2 * (count + locked + 1):
         known = np.column_stack([problem.null, vectors[:, :locked]])
         with stage("eigen-solve"):
             result = thick_restart_lanczos(
@@ -180,7 +176,7 @@ def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig,
     )
     result = block_krylov(
         problem.shifted,
-        problem.n_points,
+        len(problem.null),
         count,
         options,
         wanted=max(count - 1, 1),
@@ -199,7 +195,7 @@ def solve_multilevel(
     """
     order = breadth_first_order(matrix)
     matrix = reordered(matrix, order, solver.n_jobs)
-    steps = solver.steps(_PRECONDITIONED)
+    steps = solver.max_iter or _PRECONDITIONED
     with thread_team(solver.n_jobs) as team:
         hierarchy = Hierarchy(matrix, problem.null[order], thin, team, max(50, 4 * count))
         found = multilevel_eigenvectors(
@@ -232,7 +228,7 @@ def solve_shift_invert(
 ) -> SolverResult:
     """Solve with the factorised matrix as preconditioner and starting vectors from three inverse steps."""
     guess = np.random.default_rng(solver.seed).standard_normal(
-        (problem.n_points, min(count + 2, problem.n_points - 1))
+        (len(problem.null), min(count + 2, len(problem.null) - 1))
     )
     if start is not None:
         guess[:, : start.shape[1]] = start[:, : guess.shape[1]]
@@ -296,7 +292,7 @@ def _preconditioned(
     """
     options = KrylovOptions(
         tol=solver.tol / 2,
-        max_iter=solver.steps(_PRECONDITIONED),
+        max_iter=solver.max_iter or _PRECONDITIONED,
         seed=solver.seed,
         origin=problem.bound,
         guard=0,
@@ -305,7 +301,7 @@ def _preconditioned(
     )
     result = block_krylov(
         problem.shifted,
-        problem.n_points,
+        len(problem.null),
         guess.shape[1],
         options,
         wanted=max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum

@@ -16,8 +16,6 @@ exact eigenvectors (:func:`~eigenscape.solvers.pairs.angles`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
@@ -29,13 +27,12 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError, NotConvergedWarning
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
 from eigenscape.solvers.block_lanczos import block_lanczos
-from eigenscape.solvers.config import Order, SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.pairs import EigenPairs, angles, with_residuals
 from eigenscape.solvers.parts import solve_parts
-from eigenscape.solvers.policy import DENSE_POINTS, Plan, is_small, plan_sparse
+from eigenscape.solvers.policy import MOST_RESTARTS, RESTARTS, Order, Plan, SolverConfig, plan_sparse
 from eigenscape.solvers.semidefinite import (
     SemidefiniteProblem,
     SolverResult,
@@ -47,8 +44,8 @@ from eigenscape.solvers.semidefinite import (
     solve_shift_invert,
 )
 
-#: Up to this many points LAPACK is as fast for few principal eigenvalues of a dense matrix.
-DENSE_PRINCIPAL_POINTS = 200
+#: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
+DENSE_POINTS, DENSE_PRINCIPAL_POINTS = 500, 200
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
 _GUARD, _HEAD_START = 6, 4
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
@@ -57,8 +54,8 @@ _SHORT, _LONG = 120, 2000
 _DRAWING = 1e-3
 
 _EPS = np.finfo(np.float64).eps
-#: Failures of the fit that is running, which it raises at its end.
-_deferred: ContextVar[list[NotConvergedError] | None] = ContextVar("deferred", default=None)
+#: Failures of the fit that is running, which raises them with its coordinates.
+failures: ContextVar[list[NotConvergedError] | None] = ContextVar("failures", default=None)
 
 
 def principal(operator: Operator, count: int, order: Order, solver: SolverConfig) -> EigenPairs:
@@ -100,7 +97,7 @@ def principal(operator: Operator, count: int, order: Order, solver: SolverConfig
         result = _solve_principal(operator, count, order, solver, noise)
     pairs = with_residuals(operator, result.values, result.vectors, result.solver, result.n_iter)
     largest = max(float(np.abs(result.values).max()), operator.magnitude())
-    return _accept(pairs, None, solver, 5 * noise * largest)
+    return _accept(pairs, angles(pairs, None, solver.tol, 5 * noise * largest), solver)
 
 
 def _solve_principal(
@@ -108,15 +105,16 @@ def _solve_principal(
 ) -> SolverResult:
     """Solve by LAPACK or block Krylov iteration."""
     m = operator.shape[0]
-    _reject_sparse_solvers(solver)
+    if solver.method in ("shift-invert", "multilevel"):
+        raise _needs_sparse_matrix(solver)
     if isinstance(operator, FactoredOperator) and solver.method == "auto":
         factored = solve_factored(operator, count, solver)
         if factored is not None:
             return factored
     limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
-    if solver.method == "dense" or (operator.storage != "blocked" and is_small(m, count, solver, limit)):
+    if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
-    steps = solver.steps(_LONG if solver.method == "lanczos" else _SHORT)
+    steps = solver.max_iter or (_LONG if solver.method == "lanczos" else _SHORT)
     start = None
     if operator.storage == "dense" and solver.max_iter is None and 10 * count < m:
         found = block_lanczos(
@@ -176,7 +174,7 @@ def smallest(
     DegenerateSpectrumWarning
         If the computed eigenvalues, including the additional one, are below rounding level.
     """
-    m = problem.n_points
+    m = len(problem.null)
     n_pairs = min(count + 1, m - 1)
     terms: float = m
     if not isinstance(solver.method, str):
@@ -186,12 +184,13 @@ def smallest(
         ascending = np.argsort(result.values, kind="stable")
         result = result._replace(values=result.values[ascending], vectors=result.vectors[:, ascending])
     elif problem.operator.storage == "sparse":
-        matrix = sparse.csr_array(_whole_matrix(problem.operator))
+        matrix = sparse.csr_array(problem.operator.matrix())
         problem = replace(problem, operator=SparseOperator(matrix, solver.n_jobs))
         result = _solve_sparse(problem, matrix, n_pairs, solver)
         terms = m if result.solver == "dense" else matrix.nnz / m
     else:
         result = _solve_dense(problem, n_pairs, solver)
+    pairs, found = _judge(problem, result, count, solver.tol, terms)
     floor = problem.floor(terms)
     if n_pairs > count and result.values[count] <= floor:
         message = (
@@ -202,24 +201,18 @@ def smallest(
         if strict:
             raise DegenerateSpectrumWarning(message)
         warn(message, DegenerateSpectrumWarning)
-    pairs = _pairs(problem, result, count)
-    return _accept(pairs, _following(result, count), solver, _rounding(problem, result, terms))
+    return _accept(pairs, found, solver)
 
 
-def _pairs(problem: SemidefiniteProblem, result: SolverResult, count: int) -> EigenPairs:
-    return with_residuals(
-        problem.operator, result.values[:count], result.vectors[:, :count], result.solver, result.n_iter
-    )
-
-
-def _following(result: SolverResult, count: int) -> float | None:
-    """Return the eigenvalue after the first ``count``, if it was computed."""
-    return float(result.values[count]) if len(result.values) > count else None
-
-
-def _rounding(problem: SemidefiniteProblem, result: SolverResult, terms: float) -> float:
-    """Return the largest residual that rounding explains; a long iteration accumulates rounding errors."""
-    return (20 if result.solver == "lanczos" else 5) * problem.floor(terms)
+def _judge(
+    problem: SemidefiniteProblem, result: SolverResult, count: int, tol: float, terms: float
+) -> tuple[EigenPairs, np.ndarray]:
+    """Return the first pairs of a result and their angles, with products of ``terms`` terms."""
+    values, vectors = result.values[:count], result.vectors[:, :count]
+    pairs = with_residuals(problem.operator, values, vectors, result.solver, result.n_iter)
+    rounding = 20 if result.solver == "lanczos" else 5  # a long iteration accumulates rounding errors
+    following = float(result.values[count]) if len(result.values) > count else None
+    return pairs, angles(pairs, following, tol, rounding * problem.floor(terms))
 
 
 def _solve_sparse(
@@ -232,9 +225,8 @@ def _solve_sparse(
         result = _run(plan, number, problem, matrix, count, solver, best)
         if len(result.values) < count:  # a Krylov space that ended early
             continue
-        pairs = _pairs(problem, result, max(count - 1, 1))
-        rounding = _rounding(problem, result, matrix.nnz / len(problem.null))
-        angle = float(angles(pairs, _following(result, len(pairs)), solver.tol, rounding).max())
+        terms = matrix.nnz / matrix.shape[0]
+        angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
         if best is None or angle < smallest_angle:
             best, smallest_angle = result, angle
         if angle <= solver.tol:
@@ -252,34 +244,36 @@ def _run(
     found: SolverResult | None,
 ) -> SolverResult:
     """Solve by one method of a plan, starting from what another one found."""
-    method, start = plan.methods[number], None if found is None else found.vectors
+    method, is_last = plan.methods[number], number == len(plan.methods) - 1
     if method == "dense":
         return solve_lapack(problem, matrix, count)
     if method == "lanczos":
-        is_last = number == len(plan.methods) - 1
-        return solve_lanczos(problem, matrix, count, solver, solver.steps(plan.restarts(number)), not is_last)
+        restarts = solver.max_iter or (MOST_RESTARTS if is_last else RESTARTS)
+        return solve_lanczos(problem, matrix, count, solver, restarts, give_up=not is_last)
+    if method == "parts":
+        return solve_parts(problem, matrix, count, solver)
+    thin = plan.needs_sparse_factors(matrix)
     if method == "multilevel":
-        return solve_multilevel(problem, matrix, count, solver, plan.thin)
-    if method == "parts" and solver.parts is not None:
-        return solve_parts(problem, matrix, count, solver, solver.parts)
-    return solve_shift_invert(problem, matrix, count, solver, plan.thin, start)
+        return solve_multilevel(problem, matrix, count, solver, thin)
+    return solve_shift_invert(problem, matrix, count, solver, thin, None if found is None else found.vectors)
 
 
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:
     """Solve for a matrix that is dense or applied in blocks; it is formed for LAPACK only."""
-    _reject_sparse_solvers(solver)
+    if solver.method in ("shift-invert", "multilevel"):
+        raise _needs_sparse_matrix(solver)
     operator = problem.operator
     if isinstance(operator, ComplementOperator) and isinstance(operator.base, FactoredOperator):
         factored = None
-        if solver.method == "auto" and problem.n_points > DENSE_POINTS:
+        if solver.method == "auto" and len(problem.null) > DENSE_POINTS:
             factored = solve_factored(operator.base, count, solver, problem.null)
         if factored is not None:
             return factored._replace(values=operator.c - factored.values)
     is_stored = problem.operator.storage == "dense"
-    if solver.method == "dense" or (is_stored and is_small(problem.n_points, count, solver)):
+    if solver.method == "dense" or (is_stored and _is_small(len(problem.null), count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
     only_krylov = solver.method == "lanczos" or not is_stored
-    result = solve_krylov(problem, count, solver, solver.steps(_LONG if only_krylov else _SHORT))
+    result = solve_krylov(problem, count, solver, solver.max_iter or (_LONG if only_krylov else _SHORT))
     if result.converged or only_krylov:
         return result
     return solve_lapack(problem, _whole_matrix(problem.operator), count)
@@ -319,16 +313,18 @@ def _whole_matrix(operator: Operator) -> Matrix:
     return matrix
 
 
-def _reject_sparse_solvers(solver: SolverConfig) -> None:
-    if solver.method in ("shift-invert", "multilevel"):
-        raise ValueError(
-            f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos'"
-        )
+def _is_small(m: int, count: int, solver: SolverConfig, limit: int = DENSE_POINTS) -> bool:
+    return solver.method == "auto" and (m <= limit or 5 * count > m)
 
 
-def _accept(pairs: EigenPairs, following: float | None, solver: SolverConfig, rounding: float) -> EigenPairs:
-    """Return the pairs; warn if they are not accurate, and fail if they are not determined."""
-    found = angles(pairs, following, solver.tol, rounding)
+def _needs_sparse_matrix(solver: SolverConfig) -> ValueError:
+    return ValueError(
+        f"eigen_solver={solver.method!r} needs a sparse graph matrix; use 'auto', 'dense' or 'lanczos'"
+    )
+
+
+def _accept(pairs: EigenPairs, found: np.ndarray, solver: SolverConfig) -> EigenPairs:
+    """Return pairs with their angles; warn if they are not accurate, and fail if they are not determined."""
     worst = int(np.argmax(found))
     if not found[worst] > solver.tol:
         return pairs
@@ -343,28 +339,9 @@ def _accept(pairs: EigenPairs, following: float | None, solver: SolverConfig, ro
     if found[worst] <= _DRAWING:
         warn(f"{message} if more digits are needed", NotConvergedWarning)
         return pairs
-    _fail(NotConvergedError(f"the eigen-solver did not converge: {message}", pairs.residuals, pairs.vectors))
-    return pairs
-
-
-@contextmanager
-def deferred_failures() -> Iterator[list[NotConvergedError]]:
-    """Collect failures in the list that is returned, until the map of the computed vectors is known."""
-    failures: list[NotConvergedError] = []
-    token = _deferred.set(failures)
-    try:
-        yield failures
-    except Exception as error:
-        if failures:  # caused by vectors that are not eigenvectors
-            raise failures[0] from error
-        raise
-    finally:
-        _deferred.reset(token)
-
-
-def _fail(error: NotConvergedError) -> None:
-    """Raise the error, or add it to the failures of the enclosing context."""
-    failures = _deferred.get()
-    if failures is None:
+    error = NotConvergedError(f"the eigen-solver did not converge: {message}", pairs.residuals, pairs.vectors)
+    deferred = failures.get()
+    if deferred is None:
         raise error
-    failures.append(error)
+    deferred.append(error)
+    return pairs

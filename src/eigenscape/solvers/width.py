@@ -5,7 +5,7 @@ See docs/decisions/solvers-graph-shape.md.
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,48 +22,48 @@ _ROWS = 2**15
 _WEAK = 1e-7
 
 
-class GraphShape:
-    """Width of the levels of a breadth-first search, each computed when it is asked for.
+class GraphShape(NamedTuple):
+    """How wide the levels of a breadth-first search are.
 
     A level of the search separates the vertices before it from those after it, so its size bounds the fronts
     of an elimination. Graphs of curves and surfaces are thin, and their factorisation takes almost linear
     time. In neighbourhood graphs of high-dimensional data half of all vertices are reached in two steps, and
     the factors are nearly dense.
+
+    Attributes
+    ----------
+    is_narrow : bool
+        Whether no level holds more than about ``10 sqrt(m)`` vertices: a curve or surface.
+    is_thin : bool
+        The same of the connected parts of levels: clusters that single edges join are thin, too.
+    width : int
+        Size of the largest level, or of the largest part if it is not narrow.
     """
 
-    def __init__(self, A: sparse.csr_array) -> None:
-        self._A = A
-        self._limit = int(10 * A.shape[0] ** 0.5)
-        _, self._depth, self.widest_level = _breadth_first(A)
+    is_narrow: bool
+    is_thin: bool
+    width: int
 
-    @property
-    def is_narrow(self) -> bool:
-        """Whether no level holds more than about ``10 sqrt(m)`` vertices: a curve or surface."""
-        return self.widest_level <= self._limit
 
-    @cached_property
-    def is_thin(self) -> bool:
-        """The same of the connected parts of levels: clusters joined by single edges are thin, too."""
-        return self.is_narrow or self.widest_part <= self._limit
-
-    @cached_property
-    def widest_part(self) -> int:
-        """Size of the largest connected part of a level."""
-        edges = sparse.coo_array(self._A)
-        same = self._depth[edges.row] == self._depth[edges.col]
-        pattern = (np.ones(int(same.sum())), (edges.row[same], edges.col[same]))
-        within = sparse.coo_array(pattern, shape=self._A.shape)
-        return int(np.bincount(connected_components(within, directed=False)[1]).max())
-
-    def factor_bytes(self) -> float:
-        """Return an estimate of the memory of sparse factors: the profile of levels of average size."""
-        widest = self.widest_level if self.is_narrow else self.widest_part
-        return 12.0 * self._A.shape[0] * (self._A.nnz / self._A.shape[0] + widest / 2)
+def graph_shape(A: sparse.csr_array) -> GraphShape:
+    """Return the shape of the graph of a matrix."""
+    limit = int(10 * A.shape[0] ** 0.5)
+    _, depth, widest = _breadth_first(A)
+    width = widest if widest <= limit else _widest_part(A, depth)
+    return GraphShape(widest <= limit, width <= limit, width)
 
 
 def is_thin(A: sparse.csr_array) -> bool:
     """Return True if sparse factors of the matrix fill in little."""
-    return GraphShape(A).is_thin
+    return graph_shape(A).is_thin
+
+
+def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
+    """Return the size of the largest connected part of a level."""
+    edges = sparse.coo_array(A)
+    same = depth[edges.row] == depth[edges.col]
+    within = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
+    return int(np.bincount(connected_components(within, directed=False)[1]).max())
 
 
 def n_strong_components(A: sparse.csr_array) -> int:
