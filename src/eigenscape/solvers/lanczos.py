@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._loading import avoids_compiled_code
+from eigenscape._memory import fits
 
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
@@ -98,7 +99,8 @@ def thick_restart_lanczos(
         basis[:start] = S[:, :start].T @ basis
         V[n_known + start] = V[n_known + size]
         T[:start, :start] = np.diag(ritz[:start])
-        if values[start] < _NEAR * bound and 2 * size <= min(_MOST_VECTORS, m // 8):
+        is_crowded = values[start] < _NEAR * bound and 2 * size <= min(_MOST_VECTORS, m // 8)
+        if is_crowded and fits(16.0 * size * m):
             size *= 2  # there are more vectors of nearly separate parts than the basis can keep
             V = np.concatenate([V[: n_known + start + 1], np.empty((size - start, m))])
             T = np.pad(T[:start, :start], (0, size - start))
