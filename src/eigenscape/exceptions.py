@@ -69,11 +69,18 @@ class ToleranceWarning(UserWarning):
 
 
 class NotConvergedError(RuntimeError):
-    """An eigensolver did not converge. The attribute ``residuals`` holds the residuals of the eigenpairs."""
+    """An eigensolver did not converge.
 
-    def __init__(self, message: str, residuals: object = None) -> None:
+    The attribute ``residuals`` holds the residuals of the eigenpairs, and ``embedding_`` the coordinates that
+    they give, or the eigenvectors if the error was not raised by ``fit``; None if nothing was computed.
+    """
+
+    def __init__(self, message: str, residuals: object = None, embedding: object = None) -> None:
         super().__init__(message)
-        self.residuals = residuals
+        self.residuals, self.embedding_ = residuals, embedding
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (*self.args, self.residuals, self.embedding_)
 
 
 class RankError(ValueError):
@@ -101,7 +108,7 @@ class SingularNoiseWarning(UserWarning):
 
 
 class NotConvergedWarning(UserWarning):
-    """An iterative fit reached the maximum number of iterations before convergence; the model is usable."""
+    """An iteration ended before it reached its tolerance; the model is usable."""
 
 
 class NoiseFloorWarning(UserWarning):

@@ -103,7 +103,8 @@ def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatc
 
 
 def test_thin_laplacians_of_many_points_are_solved_by_levels(monkeypatch):
-    monkeypatch.setattr("eigenscape.solvers.solve.FACTOR_POINTS", 2000)
+    monkeypatch.setattr("eigenscape.solvers.policy.FACTOR_POINTS", 2000)
+    monkeypatch.setattr("eigenscape.solvers.policy.TRIAL_POINTS", 2000)
     L, null = laplacian_of(roll(3000)[0])
     end = SemidefiniteProblem(SparseOperator(L), null, 2.0)
     assert smallest(end, 2, SolverConfig()).solver == "multilevel"
@@ -147,7 +148,7 @@ def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart(
 @pytest.mark.parametrize("free_gigabytes", [16.0, 0.01])
 def test_locally_linear_embedding_of_many_points_on_a_wide_graph(free_gigabytes, monkeypatch):
     """Neither multilevel nor Krylov is for it: a dense factor where it fits, a sparse one where not."""
-    monkeypatch.setattr("eigenscape.solvers.solve.DENSE_FACTOR_POINTS", 500)
+    monkeypatch.setattr("eigenscape.solvers.policy.DENSE_FACTOR_POINTS", 500)
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(free_gigabytes * 2**30))
     model = LocallyLinearEmbedding(2, n_neighbors=8).fit(mixture(1500))
     assert model.solver_ == "shift-invert"

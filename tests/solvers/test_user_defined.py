@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from eigenscape.exceptions import NotConvergedError
+from eigenscape.exceptions import NotConvergedError, NotConvergedWarning
 from eigenscape.operators import as_operator
 from eigenscape.solvers import EigenSolver, SemidefiniteProblem, SolverConfig, principal, smallest
 
@@ -73,10 +73,12 @@ def test_smallest_agrees_with_the_built_in_solver(problem):
 
 
 def test_residuals_of_a_user_defined_solver_are_checked(matrix, problem):
-    with pytest.raises(NotConvergedError, match=r"NumpySolver.*residual"):
-        principal(as_operator(matrix), 2, "value", SolverConfig(NumpySolver(noise=1e-3)))
-    with pytest.raises(NotConvergedError, match=r"NumpySolver.*residual"):
+    with pytest.raises(NotConvergedError, match=r"residual.*NumpySolver"):
+        principal(as_operator(matrix), 2, "value", SolverConfig(NumpySolver(noise=0.1)))
+    with pytest.raises(NotConvergedError, match=r"residual.*NumpySolver"):
         smallest(problem, 2, SolverConfig(NumpySolver(noise=1e-3)))
+    with pytest.warns(NotConvergedWarning, match=r"error of about .*e-05 .* if more digits are needed"):
+        principal(as_operator(matrix), 2, "value", SolverConfig(NumpySolver(noise=1e-4)))
     principal(as_operator(matrix), 2, "value", SolverConfig(NumpySolver(noise=1e-3), tol=0.1))
 
 

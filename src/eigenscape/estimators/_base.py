@@ -388,7 +388,7 @@ class EmbeddingMixin:
             if labels is not None:
                 raise ValueError("labels are not supported for a dask collection; pass X.compute()")
             return self._fit_collection(X)
-        with running(self):
+        with running(self) as failures:
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
@@ -398,6 +398,8 @@ class EmbeddingMixin:
                 coordinates = result.coordinates()
             else:
                 result, coordinates = embed_weighted(self, X, weights, labels)
+            for failure in failures:
+                failure.embedding_ = coordinates
         self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
         self._model_ = result.embedding
         vars(self).update(result.attributes)

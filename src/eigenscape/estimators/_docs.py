@@ -201,14 +201,13 @@ eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig
     results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig`
     contains the solver, ``tol`` and ``max_iter``; these two parameters are then ignored.
 eigen_solver/graph : {"auto", "dense", "lanczos", "shift-invert", "multilevel"}, EigenSolver or SolverConfig
-    Eigensolver. "auto" chooses by the size and sparsity of the matrix; see :mod:`eigenscape.solvers.solve`.
+    Eigensolver. "auto" chooses by the shape of the graph; see :mod:`eigenscape.solvers.policy`.
     An object with the methods of :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose
     results are verified like those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig`
     contains the solver, ``tol`` and ``max_iter``; these two parameters are then ignored.
 tol : float
-    Tolerance of the residuals, relative to the eigenvalue.
-tol/graph : float
-    Tolerance of the residuals, relative to the distance of the eigenvalue from that of the constant vector.
+    Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to 1e-3
+    a result with a larger error is returned with a warning; above, it is refused.
 max_iter : int or None
     Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
 random_state : int, RandomState instance or None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ def eigenmaps_of_parts(
     ``nonzero`` states whether the ``n_components`` that a whole graph must have are those of nonzero
     eigenvalues.
     """
+    solver = replace(solver, parts=split.joined)
     if criterion is None:
         maps = [
             laplacian_eigenmaps(

@@ -10,7 +10,7 @@ import numpy as np
 from eigenscape.graph.neighbors import Neighbors
 from eigenscape.kernels.base import Kernel
 from eigenscape.solvers import EigenSolver, SolverConfig
-from eigenscape.solvers.config import SolverName
+from eigenscape.solvers.policy import SolverName
 
 __all__ = ["DenseSolver", "GraphSolver", "KernelLike", "LandmarkStrategy", "Metric", "Neighbors", "Seed"]
 

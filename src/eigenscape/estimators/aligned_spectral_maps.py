@@ -63,7 +63,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
-    {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
+    {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------

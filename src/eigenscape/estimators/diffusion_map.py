@@ -67,7 +67,7 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t}
         Not the diffusion time.
     {metric} {metric_params} {neighbors} {include_diagonal} {target_weight} {on_disconnected/affinity}
-    {independent} {independence_threshold} {n_candidates} {eigen_solver/graph} {tol/graph} {max_iter}
+    {independent} {independence_threshold} {n_candidates} {eigen_solver/graph} {tol} {max_iter}
     {random_state} {n_jobs} {verbose}
 
     Attributes

@@ -54,7 +54,7 @@ def graph_embedding(
     ----------
     graph : array or sparse matrix of shape (n_vertices, n_vertices)
         Symmetric non-negative edge weights of a connected graph.
-    {n_components} {eigen_solver/graph} {tol/graph} {random_state} {n_jobs}
+    {n_components} {eigen_solver/graph} {tol} {random_state} {n_jobs}
 
     Returns
     -------

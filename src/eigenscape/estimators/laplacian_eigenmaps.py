@@ -69,7 +69,7 @@ class LaplacianEigenmaps(
         The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
         ``eigen_solver`` is not used.
     {dictionary_size/affinity} {dictionary_tol} {dictionary} {independent} {independence_threshold}
-    {n_candidates} {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
+    {n_candidates} {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     {metric_params} {neighbors} {on_disconnected} {n_anchors}
         Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
         None, and ``eigen_solver`` is not used.
-    {eigen_solver/graph} {tol/graph} {max_iter} {random_state} {n_jobs} {verbose}
+    {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
 
     Attributes
     ----------

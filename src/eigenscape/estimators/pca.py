@@ -44,7 +44,7 @@ from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.quality.pair_moments import PairMoments
-from eigenscape.solvers.config import EigenSolver
+from eigenscape.solvers.policy import EigenSolver
 
 
 @documented

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -188,7 +188,7 @@ class SpectralClustering(
         most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
         samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
         raises an error.
-    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol/graph} {max_iter}
+    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol} {max_iter}
     {random_state}
         Also that of k-means.
     {n_jobs} {verbose}
@@ -311,6 +311,7 @@ class SpectralClustering(
         separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity = split.parts[0]  # the largest component, or all samples
+        solver = replace(solver, parts=split.joined)
         similarities = (
             gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
         )

@@ -106,7 +106,8 @@ def divided_eigenfunctions(
     if zero.any() and is_graph and _points_are_recognized(kernel):
         pairs = replace(pairs, values=np.where(zero, 0.0, pairs.values))
         return measured_eigenfunctions(kernel, pairs, measure)
-    return measured_eigenfunctions(kernel, pairs.take(np.flatnonzero(~zero)), measure)
+    kept = pairs.take(np.flatnonzero(~zero)) if zero.any() else pairs
+    return measured_eigenfunctions(kernel, kept, measure)
 
 
 def _points_are_recognized(kernel: BoundKernel) -> bool:

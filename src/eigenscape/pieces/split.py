@@ -73,6 +73,8 @@ class Split(Generic[Part]):
         All training points, if there are several pieces.
     by_table : bool
         Whether points are rows of distances to all training points.
+    joined : ndarray of shape (m,) or None
+        ``labels``, if edges were added between the components.
     """
 
     parts: tuple[Part, ...]
@@ -81,10 +83,11 @@ class Split(Generic[Part]):
     assign: Assignment | None = None
     X: Any = None
     by_table: bool = False
+    joined: np.ndarray | None = None
 
     def with_parts(self, parts: tuple[NewPart, ...]) -> Split[NewPart]:
         """Return a copy with other parts, one for each part."""
-        return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table)
+        return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table, self.joined)
 
     def weights_of(self, weights: np.ndarray | None) -> list[np.ndarray | None]:
         """Return the weights of the points of each part, given those of all points or None."""
@@ -143,8 +146,10 @@ def split_graph(
     if labels.max() == 0:
         return Split((graph,), labels)
     _check_components(labels, on_disconnected, max_components, "raise n_neighbors or radius", choices)
-    if on_disconnected in ("connect", "whole"):
-        return Split((connect(graph, labels) if on_disconnected == "connect" else graph,), labels)
+    if on_disconnected == "connect":
+        return Split((connect(graph, labels),), labels, joined=labels)
+    if on_disconnected == "whole":
+        return Split((graph,), labels)
     by_table = isinstance(graph.index, PrecomputedIndex)
     members = _members(labels, on_disconnected)
     assign: Assignment = NearestVertex(graph, labels)

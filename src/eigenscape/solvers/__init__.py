@@ -22,9 +22,9 @@ of a positive semi-definite operator next to its null vector. Both take a :class
 Residuals are computed from the operator and checked against ``tol``, whichever solver is used.
 """
 
-from eigenscape.solvers.config import NAMES, EigenSolver, Order, SolverConfig
 from eigenscape.solvers.generalized import GeneralizedPairs, Whitening, generalized_eigh, whiten
 from eigenscape.solvers.pairs import EigenPairs
+from eigenscape.solvers.policy import NAMES, EigenSolver, Order, SolverConfig
 from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
 from eigenscape.solvers.solve import principal, smallest
 

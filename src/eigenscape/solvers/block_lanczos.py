@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.solvers.config import Order
 from eigenscape.solvers.krylov import KrylovResult, Product
+from eigenscape.solvers.policy import Order
 
 #: Number of vectors of a block.
 WIDTH = 4

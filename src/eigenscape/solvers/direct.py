@@ -11,7 +11,7 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from eigenscape import _memory
 from eigenscape._progress import stage
-from eigenscape.solvers.config import Order
+from eigenscape.solvers.policy import Order
 
 _EPS = np.finfo(np.float64).eps
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from eigenscape.operators import FactoredOperator, ScatterOperator
 from eigenscape.solvers.block_lanczos import block_lanczos
-from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SolverResult
 
 #: Up to this many columns, ``C`` is formed and LAPACK finds its eigenpairs.

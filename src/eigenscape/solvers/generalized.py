@@ -15,9 +15,9 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
-from eigenscape.solvers.config import Order
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.policy import Order
 
 _EPS = np.finfo(np.float64).eps
 

@@ -17,14 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.solvers.config import Order
+from eigenscape.solvers.policy import Order
 
 _EPS = np.finfo(np.float64).eps
 
 Product = Callable[[np.ndarray], np.ndarray]
-
-#: Blocks of the basis: many for expensive products, few if a product is cheaper than orthogonalisation.
-DENSE_BLOCKS, SPARSE_BLOCKS = 12, 6
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class KrylovOptions:
         Number of additional pairs that are iterated. They speed up the convergence of the last wanted pairs
         and help to find multiple eigenvalues.
     blocks : int, default=12
-        Maximum number of blocks in the basis.
+        Maximum number of blocks in the basis: many for expensive products.
     patience : int, default=1000
         Number of iterations without progress after which the iteration stops.
     head_start : int, default=0
@@ -66,7 +63,7 @@ class KrylovOptions:
     origin: float = 0.0
     noise: float = 16 * _EPS
     guard: int = 4
-    blocks: int = DENSE_BLOCKS
+    blocks: int = 12
     patience: int = 1000
     head_start: int = 0
 

@@ -14,10 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._loading import avoids_compiled_code
+from eigenscape._memory import fits
 
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
 _VECTORS, _ADDITIONAL = 40, 20
+#: Largest number of vectors, to which it is doubled while all that are kept belong to eigenvalues near zero.
+_MOST_VECTORS, _NEAR = 320, 5e-5
 #: Number of restarts from which the rate of convergence is estimated.
 _PATIENCE = 5
 #: Steps of the search for eigenvectors that were missed.
@@ -68,36 +71,47 @@ def thick_restart_lanczos(
     """
     m, n_known = known.shape
     size = min(max(_VECTORS, 2 * count + _ADDITIONAL), m - n_known - 1)
-    keep = min((count + size) // 2, size - 1)
     V, T = np.empty((n_known + size + 1, m)), np.zeros((size, size))
     V[:n_known] = known.T
     V[n_known] = _orthogonal_start(known, rng)
-    start, converged = 0, False
+    start = 0
     history: list[float] = []  # largest residual after each restart, relative to the allowed one
-    for _ in range(max_restarts):
+    n_restarts = n_near = 0
+    while True:
         filled, length = _extend_krylov(matrix, bound, V, T, n_known, start, size)
         ritz, S = np.linalg.eigh(T[:filled, :filled])
         ritz, S = ritz[::-1], S[:, ::-1]
-        basis = V[n_known : n_known + filled]
-        allowed = tol * np.abs(bound - ritz[:wanted]) + 16 * _EPS * bound
+        values, basis = bound - ritz, V[n_known : n_known + filled]
+        allowed = tol * np.abs(values[:wanted]) + 16 * _EPS * bound
+        before, n_near = n_near, int(np.count_nonzero(values < _NEAR * bound))
+        if n_near > before:  # vectors of nearly separate parts come one after the other, before any converges
+            history.clear()
         history.append(float((length * np.abs(S[-1, :wanted]) / allowed).max()))
+        n_restarts += 1
         converged = history[-1] <= 1 or filled < size
-        if converged or (give_up and _is_too_slow(history, max_restarts)):
-            break
-        basis[:keep] = S[:, :keep].T @ basis
-        V[n_known + keep] = V[n_known + size]
-        T[:keep, :keep] = np.diag(ritz[:keep])
-        start = keep
-    vectors = basis.T @ S[:, :count]
-    return LanczosResult(bound - ritz[:count], vectors, len(history), converged)
+        left = max_restarts - n_restarts
+        if converged or left <= 0 or (give_up and _is_too_slow(history, left)):
+            return LanczosResult(values[:count], basis.T @ S[:, :count], n_restarts, converged)
+        # A restart gains the most digits if it adds many vectors and the gap after those kept is wide.
+        kept = np.arange(count, max(size - size // 4, count + 1))
+        gain = (size - kept) * np.sqrt(np.maximum(values[kept] - values[wanted - 1], 0.0))
+        start = int(kept[np.argmax(gain)])
+        basis[:start] = S[:, :start].T @ basis
+        V[n_known + start] = V[n_known + size]
+        T[:start, :start] = np.diag(ritz[:start])
+        is_crowded = values[start] < _NEAR * bound and 2 * size <= min(_MOST_VECTORS, m // 8)
+        if is_crowded and fits(16.0 * size * m):
+            size *= 2  # there are more vectors of nearly separate parts than the basis can keep
+            V = np.concatenate([V[: n_known + start + 1], np.empty((size - start, m))])
+            T = np.pad(T[:start, :start], (0, size - start))
 
 
-def _is_too_slow(history: list[float], max_restarts: int) -> bool:
-    """Return True if residuals that decrease as in the last restarts are too large after the last one."""
+def _is_too_slow(history: list[float], left: int) -> bool:
+    """Return True if residuals that decrease as in the last restarts are too large after those left."""
     if len(history) <= _PATIENCE:
         return False
     rate = np.log(history[-1 - _PATIENCE] / history[-1]) / _PATIENCE
-    return bool(np.log(history[-1]) > 1.5 * rate * (max_restarts - len(history)))
+    return bool(np.log(history[-1]) > 1.5 * rate * left)
 
 
 def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value: float, seed: int) -> bool:

@@ -68,3 +68,35 @@ def with_residuals(
     vectors = canonical_signs(vectors)
     residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
     return EigenPairs(values, vectors, residuals, solver, n_iter)
+
+
+def angles(pairs: EigenPairs, following: float | None, tol: float, rounding: float) -> np.ndarray:
+    """Estimate the angle between each eigenvector and the exact one: its residual divided by the gap.
+
+    The gap is the distance to the nearest eigenvalue that differs. Eigenvalues within the residuals of each
+    other are not distinguished: their eigenvectors are determined up to a rotation.
+
+    Parameters
+    ----------
+    pairs : EigenPairs
+    following : float or None
+        The next eigenvalue, if known.
+    tol : float
+        Residuals of at most ``tol`` times the eigenvalue count as ``tol`` at most: they are accurate if the
+        gap is as large as the eigenvalue, and an eigenvalue with closer ones has no more digits.
+    rounding : float
+        Residuals of at most this size are zero.
+    """
+    values, residuals = pairs.values, pairs.residuals
+    others = values if following is None else np.append(values, following)
+    errors = residuals if following is None else np.append(residuals, residuals[-1:])
+    distance = np.abs(values[:, None] - others)
+    differs = distance > residuals[:, None] + errors
+    gap = np.where(differs, distance, np.inf).min(axis=1)
+    gap = np.where(np.isfinite(gap), gap, np.abs(values))
+    if following is not None:  # a subspace that is cut through equal eigenvalues is not determined
+        gap = np.where(differs[:, -1], gap, 0.0)
+    angle = residuals / np.maximum(gap, np.finfo(np.float64).tiny)
+    angle = np.where(residuals <= tol * np.abs(values), np.minimum(angle, tol), angle)
+    angle = np.where(residuals <= rounding, 0.0, angle)
+    return np.where(np.isfinite(angle), angle, np.inf)

@@ -8,21 +8,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import one_thread, thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
-from eigenscape.solvers.config import SolverConfig
 from eigenscape.solvers.direct import RootInverse, dense_eigh, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy
-from eigenscape.solvers.krylov import DENSE_BLOCKS, SPARSE_BLOCKS, KrylovOptions, Product, block_krylov
+from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
 from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
 from eigenscape.solvers.multilevel import multilevel_eigenvectors
+from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.width import breadth_first_order, reordered
 
 _EPS = np.finfo(np.float64).eps
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
+#: Eigenvalues below this share of the bound are computed from the edges, in blocks of this many.
+_SMALL, _EDGES = 1e-7, 2**16
 #: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
 _ACCURACY = 1e-2
 
@@ -52,16 +55,27 @@ class SemidefiniteProblem:
     factor: sparse.csr_array | None = None
     laplacian: bool = True
 
-    @property
-    def n_points(self) -> int:
-        return len(self.null)
-
     def ritz(self, vectors: np.ndarray) -> np.ndarray:
         """Compute ``V'A V``."""
         if self.factor is None:
             return vectors.T @ self.operator.matmat(vectors)
         image = self.factor @ vectors
         return image.T @ image
+
+    def resolve(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the Ritz values of orthonormal vectors, ascending, and the rotation to the Ritz vectors.
+
+        Small eigenvalues of a sparse Laplacian belong to parts joined by few or weak edges, and are lost to
+        rounding in ``v'A v``. The sum of squared differences over the edges has no cancellation.
+        """
+        values, rotation = np.linalg.eigh(self.ritz(vectors))
+        few = int(np.count_nonzero(values < _SMALL * self.bound))
+        matrix = self.operator.matrix() if self.laplacian and self.operator.storage == "sparse" else None
+        if few == 0 or matrix is None:
+            return values, rotation
+        V = vectors @ rotation[:, :few]
+        values[:few], inner = np.linalg.eigh(_sum_over_edges(sparse.coo_array(matrix), V, self.null))
+        return values, np.column_stack([rotation[:, :few] @ inner, rotation[:, few:]])
 
     def floor(self, terms: float) -> float:
         """Return the largest eigenvalue that may be a rounding error, in products of ``terms`` terms."""
@@ -70,6 +84,19 @@ class SemidefiniteProblem:
     def shifted(self, V: np.ndarray) -> np.ndarray:
         """Compute ``(bound - A) V``, whose largest eigenvalues belong to the smallest of ``A``."""
         return self.bound * V - self.operator.matmat(V)
+
+
+def _sum_over_edges(A: sparse.coo_array, V: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Compute ``V'A V`` for ``A null = 0``: sums of ``-a_ij n_i n_j (f_i - f_j)^2`` with ``f = v / n``."""
+    edge = (A.row < A.col) & (A.data < 0)
+    i, j = A.row[edge], A.col[edge]
+    root = np.sqrt(-A.data[edge] * null[i] * null[j])
+    F = V / null[:, None]
+    total = np.zeros((V.shape[1], V.shape[1]))
+    for rows in row_blocks(len(i), 1, _EDGES):
+        differences = (F[i[rows]] - F[j[rows]]) * root[rows, None]
+        total += differences.T @ differences
+    return total
 
 
 class SolverResult(NamedTuple):
@@ -89,19 +116,25 @@ def solve_lapack(problem: SemidefiniteProblem, matrix: Matrix, count: int) -> So
 
 
 def solve_lanczos(
-    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, restarts: int
+    problem: SemidefiniteProblem,
+    matrix: sparse.csr_array,
+    count: int,
+    solver: SolverConfig,
+    restarts: int,
+    give_up: bool = False,
 ) -> SolverResult:
     """Solve by Lanczos iteration on ``bound - A`` with at most ``restarts`` restarts.
 
     The fastest solver for sparse matrices with a wide spectral gap. A Krylov space of one vector contains
     only one eigenvector of a multiple eigenvalue, so those that were missed are searched afterwards,
     orthogonally to the ones found. The result is not converged, and may have fewer pairs, if there are too
-    few points or restarts. The last pair only serves to detect a degenerate spectrum.
+    few points or restarts, or if it may ``give_up`` and is too slow. The last pair only serves to detect a
+    degenerate spectrum.
     """
-    values, vectors = np.empty(0), np.empty((problem.n_points, 0))
+    values, vectors = np.empty(0), np.empty((len(problem.null), 0))
     locked, n_iter, converged = 0, 0, True
     wanted, rng = max(count - 1, 1), np.random.default_rng(solver.seed)
-    while converged and n_iter < restarts and problem.n_points > 2 * (count + locked + 1):
+    while converged and n_iter < restarts and len(problem.null) > 2 * (count + locked + 1):
         known = np.column_stack([problem.null, vectors[:, :locked]])
         with stage("eigen-solve"):
             result = thick_restart_lanczos(
@@ -112,12 +145,12 @@ def solve_lanczos(
                 wanted=wanted,
                 tol=_ACCURACY * solver.tol,
                 max_restarts=restarts - n_iter,
-                give_up=solver.method == "auto",
+                give_up=give_up,
                 rng=rng,
             )
         n_iter, converged = n_iter + result.n_iter, result.converged
         basis = np.linalg.qr(np.column_stack([known, result.vectors]))[0][:, 1:]
-        values, rotation = np.linalg.eigh(problem.ritz(basis))
+        values, rotation = problem.resolve(basis)
         vectors = basis @ rotation
         locked = min(locked + wanted, len(values))
         if converged and len(values) >= count:
@@ -130,13 +163,7 @@ def solve_lanczos(
     return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 
 
-def solve_krylov(
-    problem: SemidefiniteProblem,
-    count: int,
-    solver: SolverConfig,
-    steps: int,
-    start: np.ndarray | None = None,
-) -> SolverResult:
+def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig, steps: int) -> SolverResult:
     """Solve by block Krylov iteration on ``bound - A``, with residuals relative to the eigenvalues of ``A``.
 
     The last pair is only needed to detect a degenerate spectrum and does not have to converge.
@@ -146,16 +173,14 @@ def solve_krylov(
         max_iter=steps,
         seed=solver.seed,
         origin=problem.bound,
-        blocks=SPARSE_BLOCKS if problem.operator.storage == "sparse" else DENSE_BLOCKS,
     )
     result = block_krylov(
         problem.shifted,
-        problem.n_points,
+        len(problem.null),
         count,
         options,
         wanted=max(count - 1, 1),
         known=problem.null[:, None],
-        start=start,
     )
     values = problem.bound - result.values
     return SolverResult(values, result.vectors, "lanczos", result.n_iter, result.converged)
@@ -170,7 +195,7 @@ def solve_multilevel(
     """
     order = breadth_first_order(matrix)
     matrix = reordered(matrix, order, solver.n_jobs)
-    steps = solver.steps(_PRECONDITIONED)
+    steps = solver.max_iter or _PRECONDITIONED
     with thread_team(solver.n_jobs) as team:
         hierarchy = Hierarchy(matrix, problem.null[order], thin, team, max(50, 4 * count))
         found = multilevel_eigenvectors(
@@ -194,12 +219,19 @@ def solve_multilevel(
 
 
 def solve_shift_invert(
-    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, thin: bool
+    problem: SemidefiniteProblem,
+    matrix: sparse.csr_array,
+    count: int,
+    solver: SolverConfig,
+    thin: bool,
+    start: np.ndarray | None = None,
 ) -> SolverResult:
     """Solve with the factorised matrix as preconditioner and starting vectors from three inverse steps."""
     guess = np.random.default_rng(solver.seed).standard_normal(
-        (problem.n_points, min(count + 2, problem.n_points - 1))
+        (len(problem.null), min(count + 2, len(problem.null) - 1))
     )
+    if start is not None:
+        guess[:, : start.shape[1]] = start[:, : guess.shape[1]]
     inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
     return _preconditioned(problem, count, solver, inverse, guess, "shift-invert")
 
@@ -260,7 +292,7 @@ def _preconditioned(
     """
     options = KrylovOptions(
         tol=solver.tol / 2,
-        max_iter=solver.steps(_PRECONDITIONED),
+        max_iter=solver.max_iter or _PRECONDITIONED,
         seed=solver.seed,
         origin=problem.bound,
         guard=0,
@@ -269,7 +301,7 @@ def _preconditioned(
     )
     result = block_krylov(
         problem.shifted,
-        problem.n_points,
+        len(problem.null),
         guess.shape[1],
         options,
         wanted=max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
@@ -277,7 +309,7 @@ def _preconditioned(
         start=guess,
         precondition=precondition,
     )
-    values, rotation = np.linalg.eigh(problem.ritz(result.vectors))
+    values, rotation = problem.resolve(result.vectors)
     vectors = (result.vectors @ rotation)[:, :count]
     return SolverResult(values[:count], vectors, name, result.n_iter, result.converged)
 

@@ -5,6 +5,8 @@ See docs/decisions/solvers-graph-shape.md.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -16,36 +18,62 @@ from eigenscape._threads import run_parallel
 
 #: Number of rows of a block.
 _ROWS = 2**15
+#: Edges below this share of the largest entry are weak.
+_WEAK = 1e-7
 
 
-def is_thin(A: sparse.csr_array) -> bool:
-    """Return True if no level of a breadth-first search holds more than about ``10 sqrt(m)`` vertices.
+class GraphShape(NamedTuple):
+    """How wide the levels of a breadth-first search are.
 
     A level of the search separates the vertices before it from those after it, so its size bounds the fronts
     of an elimination. Graphs of curves and surfaces are thin, and their factorisation takes almost linear
     time. In neighbourhood graphs of high-dimensional data half of all vertices are reached in two steps, and
-    the factors are nearly dense. Clusters that are joined by single edges are eliminated one by one, so the
-    connected parts of a level count separately.
+    the factors are nearly dense.
+
+    Attributes
+    ----------
+    is_narrow : bool
+        Whether no level holds more than about ``10 sqrt(m)`` vertices: a curve or surface.
+    is_thin : bool
+        The same of the connected parts of levels: clusters that single edges join are thin, too.
+    width : int
+        Size of the largest level, or of the largest part if it is not narrow.
     """
-    return has_narrow_levels(A) or widest_part(A) <= _limit(A)
+
+    is_narrow: bool
+    is_thin: bool
+    width: int
 
 
-def has_narrow_levels(A: sparse.csr_array) -> bool:
-    """Return True if all levels are narrow without being divided: a curve or surface, not clusters."""
-    return _breadth_first(A)[2] <= _limit(A)
+def graph_shape(A: sparse.csr_array) -> GraphShape:
+    """Return the shape of the graph of a matrix."""
+    limit = int(10 * A.shape[0] ** 0.5)
+    _, depth, widest = _breadth_first(A)
+    width = widest if widest <= limit else _widest_part(A, depth)
+    return GraphShape(widest <= limit, width <= limit, width)
 
 
-def _limit(A: sparse.csr_array) -> int:
-    return int(10 * A.shape[0] ** 0.5)
+def is_thin(A: sparse.csr_array) -> bool:
+    """Return True if sparse factors of the matrix fill in little."""
+    return graph_shape(A).is_thin
 
 
-def widest_part(A: sparse.csr_array) -> int:
-    """Return the size of the largest connected part of a level of a breadth-first search."""
-    _, depth, _ = _breadth_first(A)
+def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
+    """Return the size of the largest connected part of a level."""
     edges = sparse.coo_array(A)
     same = depth[edges.row] == depth[edges.col]
     within = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
     return int(np.bincount(connected_components(within, directed=False)[1]).max())
+
+
+def n_strong_components(A: sparse.csr_array) -> int:
+    """Return the number of connected components without the edges that are weak relative to the diagonal."""
+    weak = np.abs(A.data) < _WEAK * float(np.abs(A.data).max())
+    if not weak.any():
+        return 1
+    edges = sparse.coo_array(A)
+    strong = sparse.coo_array((A.data[~weak], (edges.row[~weak], edges.col[~weak])), shape=A.shape)
+    return int(connected_components(strong, directed=False)[0])
 
 
 def breadth_first_order(A: sparse.csr_array) -> np.ndarray:

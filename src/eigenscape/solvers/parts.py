@@ -1,0 +1,111 @@
+"""Smallest eigenvalues of a graph of parts that few edges join, such as clusters.
+
+The eigenvectors are nearly constant on each part (multiples of the null vector), so the eigenvectors of the
+quotient graph, whose vertices are the parts, come first. What they lack is small and concentrated at the
+joining edges: it solves ``(A - l) z = -r`` orthogonally to the parts, where the matrix is well conditioned if
+the parts are clusters, and conjugate gradients take few steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape._progress import stage
+from eigenscape.solvers.lanczos import has_smaller
+from eigenscape.solvers.policy import SolverConfig
+from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
+
+_EPS = np.finfo(np.float64).eps
+#: Corrections of all vectors, steps of conjugate gradients for each, and the reduction of the residual.
+_CORRECTIONS, _STEPS, _REDUCTION = 8, 120, 1e-6
+
+
+def solve_parts(
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
+) -> SolverResult:
+    """Solve in the space of ``solver.parts`` and of corrections.
+
+    There must be more parts than pairs. The result is not converged if the corrections decrease too slowly,
+    or if there is a smaller eigenvalue within a part.
+    """
+    labels = solver.parts
+    assert labels is not None
+    U, quotient = _quotient(matrix, problem.null, labels)
+    Y = AY = np.empty((len(labels), 0))
+    wanted, steps, converged = max(count - 1, 1), 0, False
+    with stage("eigen-solve"):
+        for _ in range(_CORRECTIONS):
+            cross = U.T @ AY
+            corner = Y.T @ AY
+            projected = np.block([[quotient, cross], [cross.T, (corner + corner.T) / 2]])
+            values, S = np.linalg.eigh(projected)
+            values, S = values[1 : count + 1], S[:, 1 : count + 1]
+            X = U @ S[: U.shape[1]] + Y @ S[U.shape[1] :]
+            residual = matrix @ X - X * values
+            size = np.linalg.norm(residual, axis=0)
+            allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
+            converged = bool((size <= allowed)[:wanted].all())
+            if converged or steps >= (solver.max_iter or _CORRECTIONS * _STEPS):
+                break
+            Z, taken = _corrections(matrix, U, values, residual, allowed)
+            steps += taken
+            Y = np.linalg.qr(np.column_stack([Y, Z]))[0]
+            Y -= U @ (U.T @ Y)
+            Y = np.linalg.qr(Y)[0]
+            AY = matrix @ Y
+    X -= np.outer(problem.null, problem.null @ X)
+    X = np.linalg.qr(X)[0]
+    values, rotation = problem.resolve(X)
+    X = X @ rotation
+    if converged:
+        found = np.column_stack([problem.null, X])
+        floor = problem.floor(matrix.nnz / len(found))
+        converged = not has_smaller(matrix, problem.bound, found, max(values[wanted - 1], floor), solver.seed)
+    return SolverResult(values, X, "parts", max(steps, 1), converged)
+
+
+def _quotient(
+    A: sparse.csr_array, null: np.ndarray, labels: np.ndarray
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the null vector restricted to each part (m, q), columns of length one, and ``U'A U``.
+
+    The diagonal of the product follows from the other entries, since ``A null = 0``, without cancellation.
+    """
+    q, m = int(labels.max()) + 1, len(labels)
+    size = np.sqrt(np.bincount(labels, weights=null**2, minlength=q))
+    U = sparse.csr_array((null / size[labels], labels, np.arange(m + 1)), shape=(m, q))
+    edges = sparse.coo_array(A)
+    crossing = labels[edges.row] != labels[edges.col]
+    i, j = edges.row[crossing], edges.col[crossing]
+    joined = sparse.coo_array(
+        (-edges.data[crossing] * null[i] * null[j], (labels[i], labels[j])), shape=(q, q)
+    )
+    W = joined.toarray()
+    return U, (np.diag(W.sum(axis=1)) - W) / size / size[:, None]
+
+
+def _corrections(
+    A: sparse.csr_array, U: sparse.csr_array, values: np.ndarray, residual: np.ndarray, allowed: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Solve ``(A - l) z = -r`` orthogonally to ``U`` by conjugate gradients, for all columns at once."""
+
+    def project(V: np.ndarray) -> np.ndarray:
+        return V - U @ (U.T @ V)
+
+    r = project(-residual)
+    x, p, old = np.zeros_like(r), r.copy(), np.einsum("ij,ij->j", r, r)
+    goal = np.maximum(_REDUCTION**2 * old, (0.1 * allowed) ** 2)
+    tiny = np.finfo(np.float64).tiny
+    steps = 0
+    while steps < _STEPS and (old > goal).any():
+        steps += 1
+        q = project(A @ p - p * values)
+        curvature = np.einsum("ij,ij->j", p, q)
+        length = np.where((curvature > tiny) & (old > goal), old / np.maximum(curvature, tiny), 0.0)
+        x += length * p
+        r -= length * q
+        new = np.einsum("ij,ij->j", r, r)
+        p = r + p * (new / np.maximum(old, tiny))
+        old = new
+    return x, steps

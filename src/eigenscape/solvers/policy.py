@@ -1,0 +1,210 @@
+"""Eigensolver configuration, the interface of user-defined eigensolvers, and the choice of methods.
+
+The methods for the smallest eigenvalues of a sparse matrix are chosen from the shape of its graph:
+
+========================  ==========================================  =======================================
+graph                     methods, in this order                      why
+========================  ==========================================  =======================================
+up to 150 points, or a    LAPACK                                      nothing is faster
+fifth of the spectrum
+up to 5 000 points        Lanczos, factors                            fast if the gap is wide, and stops early
+thin                      sparse factors                              almost linear time
+thin, over 10 000 points  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
+thin, weakly joined       sparse factors, Lanczos                     a hierarchy loses the small eigenvalues
+clusters that were        the parts, then as below                    their vectors are nearly known
+joined by few edges
+clusters                  Lanczos, then as a thin graph               the gap after the clusters is wide
+wide, up to 12 000        Lanczos, dense factors                      sparse factors fill in
+wide                      Lanczos                                     factors and hierarchies fill in
+not a Laplacian (LLE)     sparse factors, or dense ones if wide       eigenvalues near rounding
+========================  ==========================================  =======================================
+
+Lanczos iteration stops early if another method follows and its rate shows that it would take too long. What
+a method found is the start of the next one. Sparse factors are left out if their estimate exceeds memory.
+See docs/decisions/solvers-graph-shape.md.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from scipy import sparse
+
+from eigenscape import _memory
+from eigenscape.solvers.width import graph_shape, n_strong_components
+
+if TYPE_CHECKING:
+    from eigenscape.operators import Operator
+    from eigenscape.solvers.semidefinite import SemidefiniteProblem
+
+SolverName = Literal["auto", "dense", "lanczos", "shift-invert", "multilevel"]
+Order = Literal["value", "magnitude"]
+NAMES: tuple[SolverName, ...] = ("auto", "dense", "lanczos", "shift-invert", "multilevel")
+Step = Literal["dense", "parts", "lanczos", "shift-invert", "multilevel"]
+
+#: Up to this many points LAPACK is as fast as any other method, and up to this many parts for their quotient.
+DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
+#: Above this many points a hierarchy is cheaper than sparse factors of a thin Laplacian; up to this many
+#: points dense factors of a wide one take less than a minute.
+FACTOR_POINTS, DENSE_FACTOR_POINTS = 10_000, 12_000
+#: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians.
+TRIAL_POINTS, TRIAL_POINTS_PER_PAIR = 5000, 400
+#: Restarts of the Lanczos iteration if another method follows, and if none does.
+RESTARTS, MOST_RESTARTS = 40, 2000
+
+
+@runtime_checkable
+class EigenSolver(Protocol):
+    """Interface of a user-defined eigensolver.
+
+    An object with these two methods may be passed wherever the name of an eigensolver is accepted. Its
+    results are verified in the same way as those of the built-in solvers: the residuals ``|A v - l v|`` are
+    computed from the operator, and pairs that are not determined by them are rejected with
+    :class:`~eigenscape.exceptions.NotConvergedError`. Signs and the order of the pairs are normalised by the
+    caller.
+    """
+
+    def principal(self, operator: Operator, count: int, order: Order) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the leading eigenpairs of a symmetric operator.
+
+        Parameters
+        ----------
+        operator : Operator
+            Symmetric operator with ``shape`` (m, m), the product ``matmat(V)``, ``diagonal()`` and
+            ``matrix()``, which returns the dense or sparse matrix, or None if it is not stored.
+        count : int
+            Number of eigenpairs.
+        order : {"value", "magnitude"}
+            Whether the largest eigenvalues or those of largest magnitude are wanted.
+
+        Returns
+        -------
+        values : ndarray of shape (count,)
+        vectors : ndarray of shape (m, count)
+            Orthonormal columns.
+        """
+        ...
+
+    def smallest(self, problem: SemidefiniteProblem, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the smallest eigenpairs of a positive semi-definite operator next to its null vector.
+
+        Parameters
+        ----------
+        problem : SemidefiniteProblem
+            The operator ``problem.operator``, its unit null vector ``problem.null`` (m,) and an upper bound
+            ``problem.bound`` of its eigenvalues.
+        count : int
+            Number of eigenpairs, the null vector not counted.
+
+        Returns
+        -------
+        values : ndarray of shape (count,)
+        vectors : ndarray of shape (m, count)
+            Orthonormal columns, orthogonal to ``problem.null``.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class SolverConfig:
+    """Eigensolver configuration.
+
+    Parameters
+    ----------
+    method : {"auto", "dense", "lanczos", "shift-invert", "multilevel"} or EigenSolver, default="auto"
+        Eigensolver. See :mod:`eigenscape.solvers.solve` for the rule that "auto" follows.
+    tol : float, default=1e-10
+        Largest angle between a computed and the exact eigenvector: residual divided by spectral gap.
+    max_iter : int or None, default=None
+        Maximum number of block iterations. If None, the limit depends on the method.
+    seed : int, default=0
+        Seed of the starting vectors.
+    n_jobs : int or None, default=None
+        Number of threads for sparse products.
+    parts : ndarray of shape (m,), optional
+        The part of each point, from 0, if a graph was joined from parts by few edges.
+    """
+
+    method: SolverName | EigenSolver = "auto"
+    tol: float = 1e-10
+    max_iter: int | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    parts: np.ndarray | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        method: object = self.method
+        names = ", ".join(map(repr, NAMES))
+        if isinstance(method, str):
+            if method not in NAMES:
+                raise ValueError(f"eigen_solver={method!r} is not known; choose one of {names}")
+        elif isinstance(method, type) or not isinstance(method, EigenSolver):
+            raise ValueError(
+                f"eigen_solver={method!r} is not known; choose one of {names}, or pass an object with the"
+                " methods principal(operator, count, order) and smallest(problem, count)"
+            )
+        tol: object = self.tol
+        max_iter: object = self.max_iter
+        if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf:
+            raise ValueError(f"tol={tol!r} must be a number of at least 0")
+        if max_iter is not None and (
+            isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or int(max_iter) < 1
+        ):
+            raise ValueError(f"max_iter={max_iter!r} must be an integer of at least 1, or None")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Methods in the order in which they are tried, and the reason."""
+
+    methods: tuple[Step, ...]
+    reason: str
+    thin: bool | None = None  # whether factors are sparse; None: seen when they are needed
+
+    def needs_sparse_factors(self, matrix: sparse.csr_array) -> bool:
+        if self.thin is None:
+            return graph_shape(matrix).is_thin or not _memory.fits(16.0 * matrix.shape[0] ** 2)
+        return self.thin
+
+
+def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: SolverConfig) -> Plan:
+    """Choose the methods for the ``count`` smallest eigenvalues of a sparse matrix.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (m, m)
+    count : int
+    laplacian : bool
+        Whether the matrix is a graph Laplacian.
+    solver : SolverConfig
+        A named method is the only one of the plan.
+    """
+    m, method = matrix.shape[0], solver.method
+    if method == "auto" and (m <= DENSE_SPARSE_POINTS or 5 * count > m):
+        return Plan(("dense",), f"{m} points are few")
+    if method in ("dense", "lanczos", "shift-invert", "multilevel"):
+        return Plan((method,), "named by eigen_solver")
+    if not laplacian:
+        return Plan(("shift-invert",), "eigenvalues of LLE are close to rounding")
+    n_joined = 0 if solver.parts is None else int(solver.parts.max())
+    trial: tuple[Step, ...] = ("parts", "lanczos") if count <= n_joined < MOST_PARTS else ("lanczos",)
+    if m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count):
+        return Plan((*trial, "shift-invert"), "there are few points")
+    shape = graph_shape(matrix)
+    dense_fits = m <= DENSE_FACTOR_POINTS and _memory.fits(16.0 * m * m)
+    if not shape.is_thin and dense_fits:
+        return Plan((*trial, "shift-invert"), "the graph is wide and has few points", thin=False)
+    if not shape.is_thin:
+        return Plan(trial, "the graph is wide: factors and hierarchies fill in")
+    if shape.is_narrow:
+        trial = ()
+    if m <= FACTOR_POINTS:
+        return Plan((*trial, "shift-invert"), "the graph is thin", thin=True)
+    fits = _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2))  # the profile of levels of average size
+    factors: tuple[Step, ...] = ("shift-invert",) if fits else ()
+    if fits and n_strong_components(matrix) > 1:
+        return Plan((*trial, *factors, "lanczos"), "the graph is thin, its parts weakly joined", thin=True)
+    return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph is thin, with many points", thin=True)
