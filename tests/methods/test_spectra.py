@@ -21,6 +21,7 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.mutual import mutual_affinity
+from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram
 from eigenscape.solvers import SolverConfig
@@ -484,3 +485,9 @@ def test_the_scale_of_a_gaussian_is_the_median_distance_of_two_different_points(
 
     assert median_distance(X, distance) == 3.5
     assert local_distance(X, distance, 2) == np.median([3, 2, 3, 6])
+
+
+def test_usable_eigenvalues_by_value_are_positive():
+    assert usable_count(np.array([3.0, 1.0, 1e-20, -2.0]), "value", 4, 3.0) == 2
+    assert usable_count(np.array([3.0, -2.0, 1.0, 1e-20]), "magnitude", 4, 3.0) == 3
+    assert usable_count(np.array([-3.0, -4.0]), "value", 4, 4.0) == 0
