@@ -12,13 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
+from eigenscape.solvers.krylov import Product
 from eigenscape.solvers.lanczos import has_smaller
 from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
 
 _EPS = np.finfo(np.float64).eps
 #: Corrections of all vectors, steps of conjugate gradients for each, and the reduction of the residual.
-_CORRECTIONS, _STEPS, _REDUCTION = 8, 120, 1e-6
+_CORRECTIONS, _STEPS, _REDUCTION = 12, 120, 1e-3
 
 
 def solve_parts(
@@ -32,28 +33,28 @@ def solve_parts(
     labels = solver.parts
     assert labels is not None
     U, quotient = _quotient(matrix, problem.null, labels)
+    product = problem.operator.matmat
     Y = AY = np.empty((len(labels), 0))
     wanted, steps, converged = max(count - 1, 1), 0, False
     with stage("eigen-solve"):
         for _ in range(_CORRECTIONS):
-            cross = U.T @ AY
-            corner = Y.T @ AY
+            cross, corner = U.T @ AY, Y.T @ AY
             projected = np.block([[quotient, cross], [cross.T, (corner + corner.T) / 2]])
             values, S = np.linalg.eigh(projected)
             values, S = values[1 : count + 1], S[:, 1 : count + 1]
             X = U @ S[: U.shape[1]] + Y @ S[U.shape[1] :]
-            residual = matrix @ X - X * values
+            residual = product(X) - X * values
             size = np.linalg.norm(residual, axis=0)
             allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
             converged = bool((size <= allowed)[:wanted].all())
             if converged or steps >= (solver.max_iter or _CORRECTIONS * _STEPS):
                 break
-            Z, taken = _corrections(matrix, U, values, residual, allowed)
+            Z, taken = _corrections(product, U, values, residual, allowed)
             steps += taken
-            Y = np.linalg.qr(np.column_stack([Y, Z]))[0]
-            Y -= U @ (U.T @ Y)
-            Y = np.linalg.qr(Y)[0]
-            AY = matrix @ Y
+            for _ in range(2):  # the second time for what rounding left
+                Z -= U @ (U.T @ Z)
+                Z = np.linalg.qr(Z - Y @ (Y.T @ Z))[0]
+            Y, AY = np.column_stack([Y, Z]), np.column_stack([AY, product(Z)])
     X -= np.outer(problem.null, problem.null @ X)
     X = np.linalg.qr(X)[0]
     values, rotation = problem.resolve(X)
@@ -86,7 +87,7 @@ def _quotient(
 
 
 def _corrections(
-    A: sparse.csr_array, U: sparse.csr_array, values: np.ndarray, residual: np.ndarray, allowed: np.ndarray
+    product: Product, U: sparse.csr_array, values: np.ndarray, residual: np.ndarray, allowed: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """Solve ``(A - l) z = -r`` orthogonally to ``U`` by conjugate gradients, for all columns at once."""
 
@@ -100,7 +101,7 @@ def _corrections(
     steps = 0
     while steps < _STEPS and (old > goal).any():
         steps += 1
-        q = project(A @ p - p * values)
+        q = project(product(p) - p * values)
         curvature = np.einsum("ij,ij->j", p, q)
         length = np.where((curvature > tiny) & (old > goal), old / np.maximum(curvature, tiny), 0.0)
         x += length * p
