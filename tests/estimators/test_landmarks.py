@@ -446,6 +446,14 @@ def test_landmarks_grow_until_the_map_stands_still(cls, how):
     )  # whose few centres are good enough for both
 
 
+def test_the_search_ends_when_the_movement_is_the_tolerance():
+    X = points(200, 4)
+    movement = LandmarkMDS(2, landmark_tol=10).fit(X).landmark_steps_[1].movement
+    for tol, counts in ((movement, [16, 32]), (movement / 5, [16, 32, 64])):
+        steps = LandmarkMDS(2, landmark_tol=tol).fit(X).landmark_steps_
+        assert [step.n_landmarks for step in steps[:3]] == counts
+
+
 def test_a_map_that_never_stands_still_ends_with_all_points():
     X = points(50, 10)
     model = LandmarkMDS(2, landmark_tol=1e-9).fit(X)

@@ -51,6 +51,15 @@ def test_equal_coordinates_cannot_be_cut() -> None:
         recursive_cuts(np.ones((4, 4)), np.array([[0.0], [0], [1], [1]]), 3)
 
 
+def test_a_threshold_that_is_rounded_to_the_lower_value() -> None:
+    """The mean of 1 and the next number is 1: points at the threshold are below it."""
+    Z = np.repeat([1.0, np.nextafter(1, 2), 3.0], 2)[:, None]
+    W = np.kron([[1, 0.01, 0.01], [0.01, 1, 0.1], [0.01, 0.1, 1]], np.ones((2, 2)))
+    tree = recursive_cuts(W, Z, 3)
+    assert tree.threshold[0] == 1
+    assert_array_equal(tree.predict(Z), [0, 0, 1, 1, 2, 2])
+
+
 @pytest.mark.parametrize("how", ASSIGN)
 def test_memberships_sum_to_one_and_agree_with_predict(
     how: str, blobs: tuple[np.ndarray, np.ndarray]

@@ -152,4 +152,6 @@ def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
         value = np.where(distinct, cut / left + cut / right, np.inf)
     value[np.isnan(value)] = np.inf  # a side without edges has no volume
     best = int(np.argmin(value))
-    return float((ranked[best] + ranked[best + 1]) / 2), float(value[best])
+    # The mean of two adjacent numbers may be rounded to the upper one, which is to be above the threshold.
+    middle = (ranked[best] + ranked[best + 1]) / 2
+    return float(middle if middle < ranked[best + 1] else ranked[best]), float(value[best])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import eigenscape
-from eigenscape.app.io import write_table
+from eigenscape.app.io import atomic, write_table
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.exceptions import WriteError
 
@@ -148,6 +149,37 @@ def test_a_full_disk_while_a_model_is_saved(tmp_path: Path, monkeypatch: pytest.
         eigenscape.save(model, tmp_path / "m", force=True)
     assert (tmp_path / "m").read_bytes() == before
     assert parts(tmp_path) == []
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_the_file_is_synchronized_before_it_is_named_and_its_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    """Without the second, a file that was reported as written may be lost if the machine stops."""
+    calls = []
+
+    def record(descriptor: int) -> None:
+        kind = "folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"
+        calls.append((kind, (tmp_path / "a.txt").exists()))
+
+    monkeypatch.setattr(os, "fsync", record)
+    with whole_file(tmp_path / "a.txt", force=force) as part:
+        part.write_text("new")
+    assert calls == [("file", False), ("folder", True)]
+
+
+def test_temporary_files_of_running_processes_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with whole_file(tmp_path / "a.txt") as part:
+        part.write_text("1")
+    running, ended = (tmp_path / part.name.replace(f"-{os.getpid()}-", f"-{i}-") for i in (71, 72))
+    for file in (running, ended):
+        file.write_text("half")
+    monkeypatch.setattr(atomic, "is_running", lambda process: process == 71)
+    with whole_file(tmp_path / "a.txt", force=True) as part:
+        part.write_text("2")
+    assert parts(tmp_path) == [running.name]
 
 
 @pytest.mark.process

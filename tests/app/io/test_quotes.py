@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eigenscape import read
-from eigenscape.app.io import text_blocks
+from eigenscape.app.io import quotes, text_blocks
 from eigenscape.exceptions import InputFileError
 
 ROWS = [f"{i},{i / 7:.3f},word{i % 5}" for i in range(1000)]
@@ -45,3 +45,11 @@ def test_cells_with_several_lines_are_read(tmp_path: Path) -> None:
     assert table.array.shape == (100, 2)
     assert table.labels is not None
     assert table.labels[0] == 'first line, with a comma\nsecond "line"\nthird'
+
+
+def test_doubled_quotation_marks_need_no_slow_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search of one mark after the other is for marks inside cells that are not quoted."""
+    monkeypatch.setattr(quotes, "_IN_QUOTES", None)
+    quotes.check_quotes(b'1,"a ""b"" c"\n2,"""d"""\n', ",", 2, "a.csv")
+    with pytest.raises(AttributeError):
+        quotes.check_quotes(b'1,"a"\n2,3" pipe\n', ",", 2, "a.csv")
