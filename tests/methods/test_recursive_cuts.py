@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -15,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from eigenscape import SpectralClustering, io
 from eigenscape.exceptions import WeakEvidenceWarning
 from eigenscape.methods.cluster_count import CountEvidence, adjusted_rand_index
+from eigenscape.methods.clustering import best_cut
 from eigenscape.methods.recursive_cuts import recursive_cuts
 from tests import reference as ref
 
@@ -162,3 +164,11 @@ def test_weights_move_the_number_of_clusters(blobs: tuple[np.ndarray, np.ndarray
         warnings.simplefilter("ignore")
         model = SpectralClustering("auto", max_clusters=6).fit(X, sample_weight=np.where(y == 0, 0.0, 1.0))
     assert model.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("low", [1.0, np.nextafter(1.0, 2.0), 0.1, 3.0])
+def test_a_threshold_between_adjacent_numbers_separates_them(low):
+    high = np.nextafter(low, 10.0)
+    W = sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3))) + 0.01)
+    threshold, _ = best_cut(W, np.array([low] * 3 + [high] * 3))
+    assert low <= threshold < high
