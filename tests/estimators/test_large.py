@@ -148,7 +148,6 @@ def test_locally_linear_eigenvalues_below_rounding_of_the_matrix_are_told_apart(
 @pytest.mark.parametrize("free_gigabytes", [16.0, 0.01])
 def test_locally_linear_embedding_of_many_points_on_a_wide_graph(free_gigabytes, monkeypatch):
     """Neither multilevel nor Krylov is for it: a dense factor where it fits, a sparse one where not."""
-    monkeypatch.setattr("eigenscape.solvers.policy.DENSE_FACTOR_POINTS", 500)
     monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: int(free_gigabytes * 2**30))
     model = LocallyLinearEmbedding(2, n_neighbors=8).fit(mixture(1500))
     assert model.solver_ == "shift-invert"

@@ -20,7 +20,6 @@ def as_if(request, monkeypatch):
         monkeypatch.setattr(policy, "TRIAL_POINTS", 0)
         monkeypatch.setattr(policy, "TRIAL_POINTS_PER_PAIR", 0)
         monkeypatch.setattr(policy, "FACTOR_POINTS", 150)
-        monkeypatch.setattr(policy, "DENSE_FACTOR_POINTS", 150)
 
 
 @pytest.mark.parametrize("weights", ["ones", "heat"])

@@ -8,14 +8,13 @@ graph                     methods, in this order                      why
 up to 150 points, or a    LAPACK                                      nothing is faster
 fifth of the spectrum
 up to 5 000 points        Lanczos, factors                            fast if the gap is wide, and stops early
-thin                      sparse factors                              almost linear time
-thin, over 10 000 points  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
+up to 10 000, narrow      sparse factors                              almost linear time
+up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
+curves, surfaces, solids  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
 thin, weakly joined       sparse factors, Lanczos                     a hierarchy loses the small eigenvalues
-clusters that were        the parts, then as below                    their vectors are nearly known
-joined by few edges
-clusters                  Lanczos, then as a thin graph               the gap after the clusters is wide
-wide, up to 12 000        Lanczos, dense factors                      sparse factors fill in
+thin, with hubs           Lanczos, sparse factors, Lanczos            a hierarchy fills in
 wide                      Lanczos                                     factors and hierarchies fill in
+parts joined by edges     the parts before, unless narrow             their vectors are nearly known
 not a Laplacian (LLE)     sparse factors, or dense ones if wide       eigenvalues near rounding
 ========================  ==========================================  =======================================
 
@@ -34,7 +33,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape import _memory
-from eigenscape.solvers.width import graph_shape, n_strong_components
+from eigenscape.solvers.width import graph_shape, hierarchy_fill, n_strong_components
 
 if TYPE_CHECKING:
     from eigenscape.operators import Operator
@@ -47,9 +46,10 @@ Step = Literal["dense", "parts", "lanczos", "shift-invert", "multilevel"]
 
 #: Up to this many points LAPACK is as fast as any other method, and up to this many parts for their quotient.
 DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
-#: Above this many points a hierarchy is cheaper than sparse factors of a thin Laplacian; up to this many
-#: points dense factors of a wide one take less than a minute.
-FACTOR_POINTS, DENSE_FACTOR_POINTS = 10_000, 12_000
+#: Up to this many points a Laplacian is factorised: sparse if it is thin, dense if it is wide.
+FACTOR_POINTS = 10_000
+#: Largest ratio of the entries of a coarse level to the matrix.
+_MOST_FILL = 4.0
 #: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR = 5000, 400
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
@@ -194,17 +194,18 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     if m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count):
         return Plan((*trial, "shift-invert"), "there are few points")
     shape = graph_shape(matrix)
-    dense_fits = m <= DENSE_FACTOR_POINTS and _memory.fits(16.0 * m * m)
-    if not shape.is_thin and dense_fits:
-        return Plan((*trial, "shift-invert"), "the graph is wide and has few points", thin=False)
-    if not shape.is_thin:
-        return Plan(trial, "the graph is wide: factors and hierarchies fill in")
-    if shape.is_narrow:
-        trial = ()
     if m <= FACTOR_POINTS:
-        return Plan((*trial, "shift-invert"), "the graph is thin", thin=True)
-    fits = _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2))  # the profile of levels of average size
-    factors: tuple[Step, ...] = ("shift-invert",) if fits else ()
-    if fits and n_strong_components(matrix) > 1:
-        return Plan((*trial, *factors, "lanczos"), "the graph is thin, its parts weakly joined", thin=True)
-    return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph is thin, with many points", thin=True)
+        trial = () if shape.is_narrow else trial
+        return Plan((*trial, "shift-invert"), "the graph is thin" if shape.is_thin else "the graph is wide")
+    has_levels = hierarchy_fill(matrix) <= _MOST_FILL
+    factors: tuple[Step, ...] = ()
+    if shape.is_thin and _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2)):  # the profile of the levels
+        factors = ("shift-invert",)
+    if factors and n_strong_components(matrix) > 1:
+        return Plan((*factors, "lanczos"), "the graph is thin, its parts weakly joined", thin=True)
+    if has_levels:
+        trial = () if shape.is_narrow else trial[:-1]
+        return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph has a hierarchy", thin=True)
+    if factors:
+        return Plan((*trial, *factors, "lanczos"), "the graph is thin, but a hierarchy fills in", thin=True)
+    return Plan(trial, "the graph is wide: factors and hierarchies fill in")

@@ -222,7 +222,12 @@ def _solve_sparse(
     plan = plan_sparse(matrix, count, problem.laplacian, solver)
     best, smallest_angle = None, np.inf
     for number in range(len(plan.methods)):
-        result = _run(plan, number, problem, matrix, count, solver, best)
+        try:
+            result = _run(plan, number, problem, matrix, count, solver, best)
+        except (MemoryError, np.linalg.LinAlgError):
+            if number == len(plan.methods) - 1 and best is None:
+                raise
+            continue
         if len(result.values) < count:  # a Krylov space that ended early
             continue
         terms = matrix.nnz / matrix.shape[0]

@@ -66,6 +66,22 @@ def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
     return int(np.bincount(connected_components(within, directed=False)[1]).max())
 
 
+def hierarchy_fill(A: sparse.csr_array) -> float:
+    """Estimate the number of entries of the next coarser level, relative to those of the matrix.
+
+    The interpolation joins the groups of vertices that are neighbours of a group, so that a group of ``d``
+    neighbours adds up to ``d^2`` entries; the vertices that a hub joins add as many.
+    """
+    from eigenscape.solvers.hierarchy import aggregate
+
+    group, count = aggregate(A)
+    edges = sparse.coo_array(A)
+    joined = sparse.csr_array((np.ones(A.nnz), (group[edges.row], group[edges.col])), shape=(count, count))
+    entries = np.minimum(np.diff(joined.indptr).astype(np.float64) ** 2, count).sum()
+    hubs = np.square(np.diff(A.indptr).astype(np.float64)).sum()
+    return float(max(entries, hubs / 10) / A.nnz)
+
+
 def n_strong_components(A: sparse.csr_array) -> int:
     """Return the number of connected components without the edges that are weak relative to the diagonal."""
     weak = np.abs(A.data) < _WEAK * float(np.abs(A.data).max())
