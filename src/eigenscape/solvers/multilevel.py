@@ -200,7 +200,8 @@ def _correction(
         *inside, curvature, _ = hierarchy.sweep(partial(shift, q), m)
         old = np.maximum(new, tiny)
         # A direction in which the quotient is below the eigenvalue is kept for Rayleigh-Ritz as it is.
-        length = np.where(curvature > tiny, old / np.maximum(curvature, tiny), float(steps == 1))
+        kept = np.full(count, float(steps == 1))
+        length = np.divide(old, curvature, out=kept, where=curvature > tiny * np.maximum(old, 1.0))
         size = np.sqrt(hierarchy.sweep(partial(advance, q, np.array(inside), length), m))
         if (size <= goal).all():
             break

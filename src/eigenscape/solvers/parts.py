@@ -12,10 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
+from eigenscape.operators import SparseOperator
 from eigenscape.solvers.krylov import Product
 from eigenscape.solvers.lanczos import has_smaller
 from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
+from eigenscape.solvers.width import reordered
 
 _EPS = np.finfo(np.float64).eps
 #: Corrections of all vectors, steps of conjugate gradients for each, and the reduction of the residual.
@@ -30,8 +32,12 @@ def solve_parts(
     There must be more parts than pairs. The result is not converged if the corrections decrease too slowly,
     or if there is a smaller eigenvalue within a part.
     """
-    labels = solver.parts
-    assert labels is not None
+    assert solver.parts is not None
+    # The vertices of a part are renumbered one after the other, so that neighbours are close in memory.
+    order = np.argsort(solver.parts, kind="stable").astype(np.int32)
+    labels, matrix = solver.parts[order], reordered(matrix, order, solver.n_jobs)
+    operator = SparseOperator(matrix, solver.n_jobs)
+    problem = SemidefiniteProblem(operator, problem.null[order], problem.bound)
     U, quotient = _quotient(matrix, problem.null, labels)
     product = problem.operator.matmat
     Y = AY = np.empty((len(labels), 0))
@@ -51,6 +57,8 @@ def solve_parts(
                 break
             Z, taken = _corrections(product, U, values, residual, allowed)
             steps += taken
+            if taken >= _STEPS:  # parts that are not clusters
+                break
             for _ in range(2):  # the second time for what rounding left
                 Z -= U @ (U.T @ Z)
                 Z = np.linalg.qr(Z - Y @ (Y.T @ Z))[0]
@@ -63,7 +71,9 @@ def solve_parts(
         found = np.column_stack([problem.null, X])
         floor = problem.floor(matrix.nnz / len(found))
         converged = not has_smaller(matrix, problem.bound, found, max(values[wanted - 1], floor), solver.seed)
-    return SolverResult(values, X, "parts", max(steps, 1), converged)
+    vectors = np.empty_like(X)
+    vectors[order] = X
+    return SolverResult(values, vectors, "parts", max(steps, 1), converged)
 
 
 def _quotient(

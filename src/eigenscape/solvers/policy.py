@@ -49,7 +49,7 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 #: Up to this many points a Laplacian is factorised: sparse if it is thin, dense if it is wide.
 FACTOR_POINTS = 10_000
 #: Largest ratio of the entries of a coarse level to the matrix.
-_MOST_FILL = 4.0
+_MOST_FILL = 6.0
 #: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR = 5000, 400
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
