@@ -79,9 +79,6 @@ class NotConvergedError(RuntimeError):
         super().__init__(message)
         self.residuals, self.embedding_ = residuals, embedding
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (*self.args, self.residuals, self.embedding_)
-
 
 class RankError(ValueError):
     """More components were requested than the kernel has usable eigenvalues."""

@@ -26,7 +26,7 @@ from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
 from eigenscape.solvers.direct import RootInverse, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy, aggregate
-from eigenscape.solvers.width import is_thin
+from eigenscape.solvers.width import graph_shape
 
 
 def roll(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -58,13 +58,15 @@ def test_clusters_joined_by_single_edges_are_thin():
     X = centers[np.repeat(np.arange(12), 400)] + rng.standard_normal((4800, 30))
     graph = nearest_neighbor_graph(neighbor_index(X), 10)
     joined = connect(graph, component_labels(graph.distances))
-    assert is_thin(joined.distances)
-    assert not is_thin(nearest_neighbor_graph(neighbor_index(X - centers.repeat(400, axis=0)), 10).distances)
+    assert graph_shape(joined.distances).is_thin
+    assert not graph_shape(
+        nearest_neighbor_graph(neighbor_index(X - centers.repeat(400, axis=0)), 10).distances
+    ).is_thin
 
 
 def test_surfaces_are_thin_and_clouds_are_wide():
-    assert is_thin(laplacian_of(roll(4000)[0])[0])
-    assert not is_thin(laplacian_of(mixture(4000), 10)[0])
+    assert graph_shape(laplacian_of(roll(4000)[0])[0]).is_thin
+    assert not graph_shape(laplacian_of(mixture(4000), 10)[0]).is_thin
 
 
 @pytest.mark.long

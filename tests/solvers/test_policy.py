@@ -31,7 +31,7 @@ def plan(kind: str, n: int, count: int = 3, **options: object) -> policy.Plan:
         ("clusters", 3000, ("parts", "lanczos", "shift-invert")),
         ("strip", 12_000, ("multilevel", "shift-invert", "lanczos")),
         ("hubs", 12_000, ("lanczos", "shift-invert", "lanczos")),
-        ("weakly_joined", 12_000, ("shift-invert", "lanczos")),
+        ("weakly_joined", 12_000, ("multilevel", "shift-invert", "lanczos")),
         pytest.param("cloud", 12_500, ("lanczos",), marks=pytest.mark.long),
     ],
 )

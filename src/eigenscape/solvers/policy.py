@@ -11,7 +11,6 @@ up to 5 000 points        Lanczos, factors                            fast if th
 up to 10 000, narrow      sparse factors                              almost linear time
 up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
 curves, surfaces, solids  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
-thin, weakly joined       sparse factors, Lanczos                     a hierarchy loses the small eigenvalues
 thin, with hubs           Lanczos, sparse factors, Lanczos            a hierarchy fills in
 wide                      Lanczos                                     factors and hierarchies fill in
 parts joined by edges     the parts before, unless narrow             their vectors are nearly known
@@ -33,7 +32,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape import _memory
-from eigenscape.solvers.width import graph_shape, hierarchy_fill, n_strong_components
+from eigenscape.solvers.width import graph_shape, hierarchy_fill
 
 if TYPE_CHECKING:
     from eigenscape.operators import Operator
@@ -46,12 +45,9 @@ Step = Literal["dense", "parts", "lanczos", "shift-invert", "multilevel"]
 
 #: Up to this many points LAPACK is as fast as any other method, and up to this many parts for their quotient.
 DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
-#: Up to this many points a Laplacian is factorised: sparse if it is thin, dense if it is wide.
-FACTOR_POINTS = 10_000
-#: Largest ratio of the entries of a coarse level to the matrix.
-_MOST_FILL = 6.0
-#: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians.
-TRIAL_POINTS, TRIAL_POINTS_PER_PAIR = 5000, 400
+#: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians; up
+#: to the third number they are factorised: sparse if they are thin, dense if they are wide.
+TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
 RESTARTS, MOST_RESTARTS = 40, 2000
 
@@ -197,12 +193,10 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     if m <= FACTOR_POINTS:
         trial = () if shape.is_narrow else trial
         return Plan((*trial, "shift-invert"), "the graph is thin" if shape.is_thin else "the graph is wide")
-    has_levels = hierarchy_fill(matrix) <= _MOST_FILL
+    has_levels = hierarchy_fill(matrix) <= 6  # 2 for solids, 20 for high-dimensional data
     factors: tuple[Step, ...] = ()
     if shape.is_thin and _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2)):  # the profile of the levels
         factors = ("shift-invert",)
-    if factors and n_strong_components(matrix) > 1:
-        return Plan((*factors, "lanczos"), "the graph is thin, its parts weakly joined", thin=True)
     if has_levels:
         trial = () if shape.is_narrow else trial[:-1]
         return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph has a hierarchy", thin=True)

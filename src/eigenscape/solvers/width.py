@@ -18,8 +18,6 @@ from eigenscape._threads import run_parallel
 
 #: Number of rows of a block.
 _ROWS = 2**15
-#: Edges below this share of the largest entry are weak.
-_WEAK = 1e-7
 
 
 class GraphShape(NamedTuple):
@@ -53,11 +51,6 @@ def graph_shape(A: sparse.csr_array) -> GraphShape:
     return GraphShape(widest <= limit, width <= limit, width)
 
 
-def is_thin(A: sparse.csr_array) -> bool:
-    """Return True if sparse factors of the matrix fill in little."""
-    return graph_shape(A).is_thin
-
-
 def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
     """Return the size of the largest connected part of a level."""
     edges = sparse.coo_array(A)
@@ -67,7 +60,7 @@ def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
 
 
 def hierarchy_fill(A: sparse.csr_array) -> float:
-    """Estimate the number of entries of the next coarser level, relative to those of the matrix.
+    """Estimate the number of entries of the next coarser level, relative to the matrix.
 
     The interpolation joins the groups of vertices that are neighbours of a group, so that a group of ``d``
     neighbours adds up to ``d^2`` entries; the vertices that a hub joins add as many.
@@ -80,16 +73,6 @@ def hierarchy_fill(A: sparse.csr_array) -> float:
     entries = np.minimum(np.diff(joined.indptr).astype(np.float64) ** 2, count).sum()
     hubs = np.square(np.diff(A.indptr).astype(np.float64)).sum()
     return float(max(entries, hubs / 10) / A.nnz)
-
-
-def n_strong_components(A: sparse.csr_array) -> int:
-    """Return the number of connected components without the edges that are weak relative to the diagonal."""
-    weak = np.abs(A.data) < _WEAK * float(np.abs(A.data).max())
-    if not weak.any():
-        return 1
-    edges = sparse.coo_array(A)
-    strong = sparse.coo_array((A.data[~weak], (edges.row[~weak], edges.col[~weak])), shape=A.shape)
-    return int(connected_components(strong, directed=False)[0])
 
 
 def breadth_first_order(A: sparse.csr_array) -> np.ndarray:
