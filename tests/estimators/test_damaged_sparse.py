@@ -84,7 +84,7 @@ def test_precomputed_matrices_and_graphs_are_checked():
 
 def test_anndata_is_checked():
     anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
-    cells = anndata.AnnData(sparse.csr_matrix(ROWS))
+    cells = anndata.AnnData(sparse.csr_matrix(ROWS, copy=True))
     es.sc.pp.neighbors(cells, n_neighbors=5, use_rep="X")
     cells.obsp["connectivities"].indices[3] = 10**8
     with pytest.raises(ValueError, match=r"^adata.obsp\['connectivities'\] is a damaged sparse matrix"):
