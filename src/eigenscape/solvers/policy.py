@@ -17,8 +17,8 @@ parts joined by edges     the parts before, unless narrow             their vect
 not a Laplacian (LLE)     sparse factors, or dense ones if wide       eigenvalues near rounding
 ========================  ==========================================  =======================================
 
-Lanczos iteration stops early if another method follows and its rate shows that it would take too long. What
-a method found is the start of the next one. Sparse factors are left out if their estimate exceeds memory.
+Lanczos iteration stops early if another method follows and its rate shows that it would take too long.
+Factors start from what a method before found; sparse ones are left out if their estimate exceeds memory.
 See docs/decisions/solvers-graph-shape.md.
 """
 
