@@ -11,7 +11,7 @@ from sweep import Graph, angle_to, graph_of, reference, symmetric
 from eigenscape import LaplacianEigenmaps
 from eigenscape.exceptions import DisconnectedGraphWarning, NotConvergedError, NotConvergedWarning
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, policy
+from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, SolverResult, policy, smallest
 from eigenscape.solvers.pairs import angles
 from eigenscape.solvers.parts import solve_parts
 from eigenscape.solvers.policy import plan_sparse
@@ -64,8 +64,9 @@ def joined_clusters(inner_edges: int) -> Graph:
     i, j = np.nonzero(np.triu(near, 1))
     rows = [i, np.arange(inner_edges), 59 + 60 * np.arange(5)]
     columns = [j, 30 + np.arange(inner_edges), 60 + 60 * np.arange(5)]
-    lengths = np.ones(sum(map(len, rows)))
-    W = symmetric(np.concatenate(rows), np.concatenate(columns), lengths, 360)
+    inner = 1.0 if inner_edges > 1 else 1e-3
+    weights = np.repeat([1.0, inner, 1.0], [len(each) for each in rows])
+    W = symmetric(np.concatenate(rows), np.concatenate(columns), weights, 360)
     degree = np.asarray(W.sum(axis=1)).ravel()
     root = sparse.diags_array(degree**-0.5)
     L = sparse.csr_array(sparse.eye_array(360) - root @ W @ root)
@@ -75,17 +76,26 @@ def joined_clusters(inner_edges: int) -> Graph:
 
 @pytest.mark.parametrize(("inner_edges", "converges"), [(200, True), (1, False)])
 def test_vectors_of_parts_are_those_of_the_matrix(inner_edges, converges):
-    """With one edge between its halves a part has an eigenvalue as small as those of the parts."""
+    """With one weak edge between its halves a part has the smallest eigenvalue, which is not missed."""
     graph = joined_clusters(min(inner_edges, 30))
     found = solve_parts(graph.problem, graph.matrix, 4, SolverConfig(parts=graph.parts))
     values, vectors = reference(graph, 8)
+    solved = smallest(graph.problem, 3, SolverConfig(parts=graph.parts))
+    assert_allclose(solved.values, values[:3], rtol=1e-8)
+    assert found.converged == converges
     if converges:
-        assert found.converged
         assert_allclose(found.values[:3], values[:3], rtol=1e-10)
         pairs = EigenPairs(found.values[:3], found.vectors[:, :3], np.zeros(3), "parts")
         assert angle_to(vectors, values, pairs) < 1e-8
-    else:
-        assert not found.converged or np.allclose(found.values[:3], values[:3], rtol=1e-8)
+
+
+def test_accurate_pairs_that_may_not_be_the_smallest_are_not_the_answer(monkeypatch):
+    graph = joined_clusters(30)
+    values, vectors = reference(graph, 8)
+    later = SolverResult(values[1:5], vectors[:, 1:5], "parts", 1, converged=False)
+    monkeypatch.setattr("eigenscape.solvers.solve.solve_parts", lambda *_: later)
+    solved = smallest(graph.problem, 3, SolverConfig(parts=graph.parts))
+    assert_allclose(solved.values, values[:3], rtol=1e-8)
 
 
 # --- angles -------------------------------------------------------------------------------------------------

@@ -232,7 +232,9 @@ def _solve_sparse(
             continue
         terms = matrix.nnz / matrix.shape[0]
         angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
-        if best is None or angle < smallest_angle:
+        if not result.converged and result.solver in ("parts", "lanczos"):
+            angle = np.inf  # accurate pairs, perhaps, but a smaller eigenvalue may be missing
+        if angle <= smallest_angle:
             best, smallest_angle = result, angle
         if angle <= solver.tol:
             break
