@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,89 +14,73 @@ from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
     component_attributes,
+    given_graph,
     neighborhood_graph,
 )
 from eigenscape.estimators._targets import mix_targets, vertex_codes
-from eigenscape.estimators._types import KernelLike, Metric, Neighbors
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_flag,
-    check_gamma,
-    check_positive,
-)
+from eigenscape.estimators._types import KernelLike
+from eigenscape.estimators._validation import check_flag, check_gamma
 from eigenscape.estimators._weights import vertex_weights
-from eigenscape.graph.neighborhood import Joined, NeighborGraph
-from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
-from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
+from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.normalize import DividedKernel
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, Option, RadiusGraph, SpanningTree
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 from eigenscape.solvers import NAMES
 
-#: Affinities that are sparse graphs.
-GRAPHS = ("nearest_neighbors", "radius", "mst", "mst_nearest_neighbors", "precomputed_nearest_neighbors")
+#: Names of affinities that are sparse graphs.
+GRAPHS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 
 
 @dataclass(frozen=True)
 class AffinityOptions:
-    """The affinity parameters that estimators share, checked."""
+    """The affinity of an estimator: a graph with weights of its edges, or a kernel between all samples."""
 
-    affinity: KernelLike
-    n_neighbors: int | None
-    joined: Joined
-    radius: float | None
-    weights: AffinityWeights
-    t: float | None
+    affinity: Graph | KernelLike
     gamma: float | None
-    metric: Metric
-    metric_params: dict[str, Any] | None
-    neighbors: Neighbors
     include_diagonal: bool
+    weights: EdgeWeights  # of edges, by default
     n_jobs: int | None
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> AffinityOptions:
-        """Return the options among the parameters of an estimator."""
-        return cls(**{field.name: params[field.name] for field in fields(cls)})
-
-    def __post_init__(self) -> None:
-        check_choice("weights", self.weights, ("binary", "heat", "inverse", "local"))
-        check_positive("t", self.t, optional=True)
-        check_gamma(self.affinity, self.gamma)
-        check_flag("include_diagonal", self.include_diagonal)
-        if self.metric == "precomputed":
+    def of(cls, estimator: Any, weights: EdgeWeights = "binary") -> AffinityOptions:
+        """Return the options that the parameters of an estimator describe, checked."""
+        affinity, metric = estimator.affinity, estimator.metric
+        diagonal = getattr(estimator, "include_diagonal", True)
+        check_flag("include_diagonal", diagonal)
+        if metric == "precomputed":
             raise ValueError(
                 "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
-                " contains distances) or 'precomputed' (similarities). A spanning tree needs rows, or a"
-                " precomputed graph that contains it"
+                " contains distances) or 'precomputed' (similarities)"
             )
+        if isinstance(affinity, str) and affinity in GRAPHS:
+            metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
+            affinity = given_graph(None, estimator.n_neighbors, metric)
+        elif isinstance(affinity, Option):
+            affinity = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
+        else:
+            check_gamma(affinity, estimator.gamma)
+        return cls(affinity, estimator.gamma, diagonal, weights, estimator.n_jobs)
 
     @property
     def is_graph(self) -> bool:
         """Whether the affinity is a sparse graph, not a kernel between all samples."""
-        return isinstance(self.affinity, str) and self.affinity in GRAPHS
+        return isinstance(self.affinity, Option)
 
     def neighborhood(self) -> Neighborhood:
-        """Return the parameters of the neighbourhood graph."""
-        if self.affinity == "radius" and self.radius is None:
-            raise ValueError("affinity='radius' needs the parameter radius")
-        return Neighborhood(
-            self.n_neighbors,
-            self.radius if self.affinity == "radius" else None,
-            "precomputed" if self.affinity == "precomputed_nearest_neighbors" else self.metric,
-            self.metric_params,
-            self.neighbors,
-            self.n_jobs,
-            self.joined,
-            self.affinity if self.affinity in ("mst", "mst_nearest_neighbors") else "nearest_neighbors",
-        )
+        """Return the neighbourhood graph."""
+        assert isinstance(self.affinity, (KNNGraph, RadiusGraph, SpanningTree))
+        return Neighborhood(self.affinity, self.n_jobs)
 
     def kernel(self) -> Kernel:
         """Return the kernel between all samples."""
-        if self.affinity in ("rbf", "gaussian"):
+        assert not isinstance(self.affinity, Option)
+        if isinstance(self.affinity, str) and self.affinity in ("rbf", "gaussian"):
             return Gaussian(self.gamma, scale="local")
-        if self.affinity in ("laplacian", "laplace"):
+        if isinstance(self.affinity, str) and self.affinity in ("laplacian", "laplace"):
             return Laplace(self.gamma, scale="local")
         return kernel_by_name(self.affinity, "affinity", GRAPHS, gamma=self.gamma)
 
@@ -116,9 +99,11 @@ class GraphSamples:
 
     def _affinity(self, graph: NeighborGraph) -> BoundKernel:
         """Return the affinity of a part of the graph."""
-        if self.options.weights == "local":
+        option = self.options.affinity
+        weights = option.weights or self.options.weights
+        if weights == "local":
             return local_affinity(graph, self.options.neighborhood().count(self.graph.graph.n_vertices))
-        return GraphAffinity(graph, edge_weight(self.options.weights, graph.distances.data, self.options.t))
+        return GraphAffinity(graph, edge_weight(weights, graph.distances.data, option.width))
 
     def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
         """Return the weights of the vertices, given those of the samples or None."""
@@ -149,7 +134,8 @@ class KernelSamples:
 
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
         """Split a kernel that is zero between groups; see :func:`eigenscape.pieces.split_affinity`."""
-        named = isinstance(self.options.affinity, str) and self.options.affinity != "precomputed"
+        affinity = self.options.affinity
+        named = isinstance(affinity, (str, VariableGaussian)) and affinity != "precomputed"
         return split_affinity(
             self.kernel, on_disconnected, max_components, floor=named, n_jobs=self.options.n_jobs
         )
@@ -181,7 +167,7 @@ class AffinityMixin:
     affinity: KernelLike
 
     def _precomputed_kind(self) -> str:
-        return "affinity" if self.affinity == "precomputed" else "distance"
+        return "affinity" if self._pairwise() == "precomputed" else "distance"
 
 
 class AffinityMatrixMixin:
@@ -206,13 +192,13 @@ class AffinityMatrixMixin:
 
 
 def bind_affinity(
-    X: Any, options: AffinityOptions, n_components: int, kernel: Kernel | None = None
+    X: Any, options: AffinityOptions, n_components: int
 ) -> GraphSamples | KernelSamples:
-    """Return the samples with the affinity that ``options`` describe, or with the given ``kernel``."""
+    """Return the samples with the affinity that ``options`` describe."""
     if options.is_graph:
         return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)
     _check_samples(X, n_components)
-    return KernelSamples((kernel or options.kernel()).bind(X), options)
+    return KernelSamples(options.kernel().bind(X), options)
 
 
 def check_labels(labels: np.ndarray | None, options: AffinityOptions, target_weight: float) -> None:
@@ -258,16 +244,16 @@ def fit_affinity_dictionary(
     dictionary: DictionaryOptions,
     n_components: int,
     blocks: Any,
-    given: Any = None,
+    points: Any = None,
 ) -> tuple[DictionaryState, dict[str, Any]]:
     """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
 
-    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None; ``given`` is a
-    dictionary given by the user, or None."""
+    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None; ``points`` are
+    given by the user, or None."""
     if options.is_graph:
         raise ValueError(
-            "dictionary_size, dictionary_tol and dictionary need a kernel between all samples, such as"
-            f" affinity='rbf'; the graph of affinity={options.affinity!r} is sparse and needs no dictionary"
+            "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"
+            f" {options.affinity!r} is sparse and needs no dictionary"
         )
     if not options.include_diagonal:
         raise ValueError(
@@ -277,6 +263,6 @@ def fit_affinity_dictionary(
     if blocks is None:
         _check_samples(X, n_components)
     kernel = bind(options.kernel(), X, blocks)
-    state = fit_by_dictionary(kernel, X, dictionary, blocks, given)
+    state = fit_by_dictionary(kernel, X, dictionary, blocks, points)
     described = dictionary_attributes(state, dictionary, X if blocks is None else None)
     return state, {**described, **width_attributes(kernel)}

@@ -9,15 +9,15 @@ import numpy as np
 from eigenscape._typing import is_sparse
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._types import Metric
-from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.options import Anchors
 
-_NOT_ROWS = "n_anchors needs dense rows and the Euclidean metric, got"
+_NOT_ROWS = "anchors need dense rows and the Euclidean metric, got"
 
 
 def check_anchors(
-    n_anchors: Any,
+    anchors: Anchors,
     n_components: int,
     X: Any,
     metric: Metric,
@@ -25,24 +25,24 @@ def check_anchors(
     weights: np.ndarray | None,
 ) -> int:
     """Return the number of anchors; raise ValueError if the other arguments do not allow any."""
-    count = check_count("n_anchors", n_anchors)
+    count = anchors.n
     if count < n_components + 1:
         raise ValueError(
-            f"n_anchors={count} are too few for n_components={n_components}, which need at least"
-            f" {n_components + 1}; raise n_anchors"
+            f"{anchors!r} are too few for n_components={n_components}, which need at least"
+            f" {n_components + 1}; raise n"
         )
     if is_sparse(X) or X.ndim == 1:
-        raise ValueError(f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave n_anchors None")
+        raise ValueError(f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave out approximation")
     if metric not in ("euclidean", "l2"):
-        raise ValueError(f"{_NOT_ROWS} metric={metric!r}; leave n_anchors None")
+        raise ValueError(f"{_NOT_ROWS} metric={metric!r}; leave out approximation")
     if on_disconnected not in ("connect", "raise"):
         raise ValueError(
-            f"n_anchors needs one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
+            f"anchors need one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
         )
-    refuse_weights(weights, "n_anchors", "the map counts every sample once")
+    refuse_weights(weights, "anchors", "the map counts every sample once")
     if count > X.shape[0] or count > (n_distinct := len(distinct_rows(X)[0])):
         found = f"n_samples={X.shape[0]}" if count > X.shape[0] else f"{n_distinct} distinct ones"
-        raise ValueError(f"n_anchors={count} needs as many samples, got {found}; lower n_anchors")
+        raise ValueError(f"{anchors!r} need as many samples, got {found}; lower n")
     return count
 
 

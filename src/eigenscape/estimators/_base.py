@@ -32,6 +32,7 @@ from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.estimators._weights import embed_weighted, options_of
+from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -69,14 +70,14 @@ class Estimator(
     _objects = False
     #: Eigensolvers that ``eigen_solver`` may name.
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
+    #: Whether a kernel matrix may be recomputed in blocks.
+    _blocked = False
     #: Whether ``fit`` sets ``embedding_``.
     _has_embedding = True
 
     verbose: bool = False
     n_jobs: int | None
     eigen_solver: GraphSolver
-    tol: float
-    max_iter: Any  # int, or None for the default of the eigensolver
     random_state: Seed
     _model_: Any  # the fitted map
 
@@ -169,9 +170,32 @@ class Estimator(
             return int(np.shape(self.components_)[-2])
         return int(np.shape(self.eigenvalues_ if "eigenvalues_" in fitted else self.embedding_)[-1])
 
+    def _pairwise(self) -> Any:
+        """Return the metric or kernel, which may be "precomputed" or a function of two samples."""
+        for name in ("graph", "affinity", self._pairwise_parameter):
+            value = getattr(self, name, None) if name else None
+            if isinstance(value, (KNNGraph, RadiusGraph, SpanningTree)):
+                return value.metric
+        return value
+
     def _is_precomputed(self) -> bool:
-        value = getattr(self, self._pairwise_parameter) if self._pairwise_parameter else None
+        value = self._pairwise()
         return isinstance(value, str) and value.startswith("precomputed")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and fields of option objects by names such as ``affinity__n_neighbors``."""
+        plain: dict[str, Any] = {}
+        fields: dict[str, dict[str, Any]] = {}
+        for name, value in params.items():
+            outer, _, inner = name.partition("__")
+            if inner and isinstance(params.get(outer, getattr(self, outer, None)), Option):
+                fields.setdefault(outer, {})[inner] = value
+            else:
+                plain[name] = value
+        super().set_params(**plain)
+        for name, values in fields.items():
+            setattr(self, name, getattr(self, name).set_params(**values))
+        return self
 
     def _precomputed_kind(self) -> str:
         """Return what a precomputed matrix contains. A hook: it may depend on parameters."""
@@ -182,20 +206,25 @@ class Estimator(
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _solver(self) -> SolverConfig:
-        """Return the eigensolver configuration given by the parameters."""
+        """Return the eigensolver that the parameters describe."""
         check_jobs(self.n_jobs)
-        check_solver(self.eigen_solver, self._solvers)
-        solver, seed = self.eigen_solver, self._seed()
-        if isinstance(solver, SolverConfig):
-            config = replace(solver, seed=seed, n_jobs=self.n_jobs)
-        else:
-            config = SolverConfig(solver, self.tol, self.max_iter, seed, self.n_jobs)
-        if isinstance(config.method, str) and config.method not in self._solvers:
+        option = self._solver_option()
+        check_solver(option.method, self._solvers)
+        if isinstance(option.method, str) and option.method not in self._solvers:
             raise ValueError(
-                f"eigen_solver={config.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
+                f"eigen_solver={option.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
                 " 'lanczos' here"
             )
-        return config
+        if option.storage != "auto" and not self._blocked:
+            raise ValueError(
+                f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
+                f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
+            )
+        tol = 1e-10 if option.tol is None else option.tol
+        return SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
+
+    def _solver_option(self) -> Solver:
+        return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)
 
 
 @dataclass(frozen=True, eq=False)

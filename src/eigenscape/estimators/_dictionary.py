@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +30,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_count, check_input, check_jobs
+from eigenscape.estimators._validation import check_input, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -45,10 +44,11 @@ from eigenscape.methods.dictionary_fit import (
     fit_dictionary,
 )
 
+from eigenscape.options import Dictionary
+
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
@@ -61,8 +61,7 @@ def _has_dictionary(estimator: BaseEstimator) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
         raise AttributeError(
-            f"{type(estimator).__name__} has a projection error only with dictionary_size, dictionary_tol"
-            " or dictionary"
+            f"{type(estimator).__name__} has a projection error only with approximation=Dictionary(...)"
         )
     return True
 
@@ -72,14 +71,6 @@ class DictionaryMixin:
 
     verbose: bool
     kernel_: LowRankKernel
-
-    def __sklearn_clone__(self) -> Self:
-        """Clone the estimator, but not a fitted model passed as its dictionary, which would lose its fit."""
-        copy = super().__sklearn_clone__()  # type: ignore[misc]
-        for name in ("dictionary", "selection"):
-            if hasattr(vars(self).get(name), "get_params"):
-                setattr(copy, name, getattr(self, name))
-        return copy
 
     @available_if(_has_dictionary)
     @rowwise(None, dtype=np.float64)
@@ -108,33 +99,35 @@ def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
-def check_dictionary(size: Any, tol: Any, dictionary: Any = None, tol_name: str = "dictionary_tol") -> bool:
-    """Validate the parameters of a dictionary; return whether one is used."""
-    if size is not None:
-        check_count("dictionary_size", size)
-    if tol is not None and (
-        isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf
-    ):
+def given_dictionary(approximation: Any, *others: type) -> Dictionary | None:
+    """Return the dictionary of the parameter ``approximation``; None for None and for objects ``others``."""
+    if approximation is None or isinstance(approximation, others):
+        return None
+    if not isinstance(approximation, Dictionary):
+        names = " or ".join(kind.__name__ for kind in (Dictionary, *others))
         raise ValueError(
-            f"{tol_name}={tol!r} must be a non-negative finite number: the squared distance allowed in"
-            " feature space"
+            f"approximation={approximation!r} must be a {names} of eigenscape.options, or None"
         )
-    if dictionary is not None and (size is not None or tol is not None):
+    if approximation.size is None and approximation.tol is None and approximation.points is None:
         raise ValueError(
-            f"a given dictionary cannot be combined with dictionary_size={size!r} and {tol_name}={tol!r},"
-            " which select one; leave them None"
+            "approximation=Dictionary() needs size, tol or points, such as approximation=Dictionary(200)"
         )
-    return size is not None or tol is not None or dictionary is not None
+    if not isinstance(approximation.selection, str) or approximation.selection != "greedy":
+        raise ValueError(
+            f"selection={approximation.selection!r} is for GreedySpectralEmbedding; leave it 'greedy', or"
+            " pass points"
+        )
+    return approximation
 
 
 def dictionary_options(
-    estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
+    estimator: BaseEstimator, dictionary: Dictionary, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
-    """Return the dictionary options of an estimator with dictionary_size and dictionary_tol."""
+    """Return the options of the fit of a dictionary."""
     check_jobs(estimator.n_jobs)
     return DictionaryOptions(
-        estimator.dictionary_tol,
-        estimator.dictionary_size,
+        dictionary.tol,
+        dictionary.size,
         normalization=normalization,
         sum_to_one=normalization == "additive",  # invariant to translation in feature space, as centring is
         seed=estimator._seed(),
@@ -143,7 +136,7 @@ def dictionary_options(
 
 
 def given_members(
-    dictionary: Any, similarity: BoundKernel, X: PointArray, name: str = "dictionary"
+    dictionary: Any, similarity: BoundKernel, X: PointArray, name: str = "points"
 ) -> tuple[PointArray, np.ndarray]:
     """Validate a given dictionary: a fitted model that has one, or points (m, n_features).
 
@@ -190,7 +183,7 @@ def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel, name: str) ->
     if source is None or not hasattr(model, "dictionary_"):
         raise ValueError(
             f"{name} is a {label} without a dictionary; fit a GreedySpectralEmbedding, or a model with"
-            " dictionary_size or dictionary_tol, first"
+            " approximation=Dictionary(...), first"
         )
     if not isinstance(source, PairwiseSource):
         raise ValueError(f"{name} is a {label} with a precomputed kernel, whose dictionary has no points")
@@ -218,7 +211,7 @@ def check_n_distinct(size: int | None, X: PointArray) -> None:
         if size <= n_distinct:
             return
     raise ValueError(
-        f"dictionary_size={size}, but there are only {n_distinct} distinct points; lower dictionary_size"
+        f"size={size} of the dictionary, but there are only {n_distinct} distinct points; lower size"
     )
 
 

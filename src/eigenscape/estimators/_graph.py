@@ -12,30 +12,29 @@ from scipy import sparse
 
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._types import Metric
-from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
-from eigenscape.graph.neighborhood import Joined, NeighborGraph, nearest_neighbor_graph, radius_graph
-from eigenscape.graph.neighbors import Neighbors, neighbor_index
+from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
+from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.sparse_distances import with_self, without_self
+from eigenscape.options import Graph, KNNGraph, RadiusGraph, SpanningTree
 from eigenscape.pieces import embed_columns, merge_columns
-
-JOINED = ("union", "mutual", "shared")
 
 
 @dataclass(frozen=True)
 class Neighborhood:
-    """The graph parameters that estimators share."""
+    """A graph of samples, with the number of threads and of neighbours by default."""
 
-    n_neighbors: int | None
-    radius: float | None
-    metric: Metric
-    metric_params: dict[str, Any] | None
-    neighbors: Neighbors
+    option: Graph
     n_jobs: int | None
-    joined: Joined = "union"
-    kind: str = "nearest_neighbors"  # or "mst", or "mst_nearest_neighbors"
-    most: int = 10  # neighbours by default
+    most: int = 10
+
+    @property
+    def by_count(self) -> bool:
+        """Whether samples are connected to a number of nearest neighbours."""
+        return isinstance(self.option, KNNGraph) or (
+            isinstance(self.option, SpanningTree) and self.option.n_neighbors is not None
+        )
 
     def graph(
         self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
@@ -53,56 +52,58 @@ class Neighborhood:
         rows : RowIndex, optional
             The index that recognises the rows, if it has been computed.
         """
-        by_name = isinstance(self.neighbors, str)
-        if by_name:
-            check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
-        check_metric_params(self.metric_params)
-        check_choice("joined", self.joined, JOINED)
-        if isinstance(self.neighbors, tuple) and (self.radius is not None or self.kind == "mst"):
-            kind = "a minimum spanning tree" if self.kind == "mst" else "a radius"
-            raise ValueError(
-                f"neighbors=(indices, distances) lists nearest neighbours and cannot be used with {kind}; use"
-                " 'exact' or a neighbour index"
-            )
-        m, n_samples = points.shape[0], len(vertex)
-        search = "exact" if by_name and self.radius is not None else self.neighbors
+        option, m, n_samples = self.option, points.shape[0], len(vertex)
+        by_radius = isinstance(option, RadiusGraph)
         index = partial(
             neighbor_index,
             points,
-            self.metric,
-            self.metric_params,
+            option.metric,
+            option.metric_params,
             self.n_jobs,
-            search,
+            "exact" if by_radius and isinstance(option.search, str) else option.search,
             None if m == n_samples else (first, vertex),
         )
-        if self.kind == "mst":
+        if isinstance(option, RadiusGraph):
+            return radius_graph(index(), option.radius)
+        if not self.by_count:
             return spanning_tree(index())
-        if self.radius is None:
-            k = check_count("n_neighbors", self.count(m))
-            if k > m - 1:
-                among = "" if m == n_samples else f" distinct ones among {n_samples}"
-                raise ValueError(
-                    f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower"
-                    " n_neighbors"
-                )
-            graph = nearest_neighbor_graph(index(), k, self.joined, rows, self.n_jobs)
-            return add_spanning_tree(graph) if self.kind == "mst_nearest_neighbors" else graph
-        if self.joined != "union":
+        k = self.count(m)
+        if k > m - 1:
+            among = "" if m == n_samples else f" distinct ones among {n_samples}"
             raise ValueError(
-                f"joined={self.joined!r} is for n_neighbors and has no effect with radius: neighbours within"
-                " a radius are mutual; leave it 'union'"
+                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower n_neighbors"
             )
-        check_positive("radius", self.radius)
-        if by_name and self.neighbors == "approximate":
-            raise ValueError(
-                "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact'"
-                " or n_neighbors"
-            )
-        return radius_graph(index(), self.radius)
+        if isinstance(option, KNNGraph):
+            return nearest_neighbor_graph(index(), k, option.symmetrize, rows, self.n_jobs)
+        return add_spanning_tree(nearest_neighbor_graph(index(), k, "union", rows, self.n_jobs))
 
     def count(self, n_distinct: int) -> int:
         """Return the number of neighbours, given or by default for so many distinct rows."""
-        return default_neighbors(n_distinct, self.most) if self.n_neighbors is None else self.n_neighbors
+        given = None if isinstance(self.option, RadiusGraph) else self.option.n_neighbors
+        return default_neighbors(n_distinct, self.most) if given is None else given
+
+
+def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: str = "graph") -> Graph:
+    """Return the graph that the parameter ``name`` describes, or a graph of nearest neighbours if None."""
+    if graph is None:
+        return KNNGraph(n_neighbors, metric)
+    if not isinstance(graph, (KNNGraph, RadiusGraph, SpanningTree)):
+        raise ValueError(
+            f"{name}={graph!r} must be a KNNGraph, RadiusGraph or SpanningTree of eigenscape.options, or None"
+        )
+    for other, value, default in (("n_neighbors", n_neighbors, None), ("metric", metric, "euclidean")):
+        if value is not default and value != default:
+            raise ValueError(
+                f"{other}={value!r} is not used with {name}={graph!r}; set {other} in that object alone"
+            )
+    return graph
+
+
+def unweighted(graph: Graph) -> Graph:
+    """Return a graph for a method without edge weights; raise ValueError if it has some."""
+    if graph.weights is not None or graph.width is not None:
+        raise ValueError(f"{graph!r} has weights, but the method uses the lengths of edges; leave them out")
+    return graph
 
 
 def default_neighbors(n_samples: int, most: int = 10) -> int:
@@ -155,11 +156,11 @@ def component_attributes(labels: np.ndarray) -> dict[str, Any]:
 def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) -> SampleGraph:
     """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``."""
     n_samples = X.shape[0]
-    precomputed = neighborhood.metric == "precomputed"
+    precomputed = neighborhood.option.metric == "precomputed"
     sparse_table = precomputed and sparse.issparse(X)
     rows = RowIndex(with_self(X) if sparse_table else X)
     first, vertex = rows.distinct()
-    if sparse_table and neighborhood.radius is None:
+    if sparse_table and neighborhood.by_count:
         _check_stored(X, neighborhood.count(len(first)))
     if len(first) < 2:
         raise ValueError(f"all {n_samples} rows are equal; there is nothing to embed")
@@ -174,7 +175,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
             f" n_samples={graph.n_vertices}; lower n_components"
         )
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
-    if neighborhood.radius is None and neighborhood.kind != "mst":
+    if neighborhood.by_count:
         attributes["n_neighbors_"] = neighborhood.count(graph.n_vertices)
         attributes["neighbor_recall_"] = graph.index.recall
     return SampleGraph(graph, vertex, attributes, X if merged else None)

@@ -13,7 +13,6 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_choice, check_positive
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -22,6 +21,7 @@ from eigenscape.methods.inverse import Inverse, LocalAffine, relative_error, tra
 from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
 from eigenscape.normalize import CenteredKernel
+from eigenscape.options import Inverse as InverseOption
 from eigenscape.pieces import PiecewiseEmbedding
 
 if TYPE_CHECKING:
@@ -32,10 +32,9 @@ def _has_inverse(estimator: BaseEstimator) -> bool:
     """Return True if there is an inverse; raise AttributeError with the reason otherwise."""
     name, model = type(estimator).__name__, vars(estimator).get("_model_")
     if estimator._is_precomputed():
-        parameter = estimator._pairwise_parameter
         raise AttributeError(
-            f"{name} has no inverse with {parameter}={getattr(estimator, parameter)!r}: it is fitted to"
-            " similarities or distances, not to rows of features"
+            f"{name} has no inverse with {estimator._pairwise_parameter}={estimator._pairwise()!r}: it is"
+            " fitted to similarities or distances, not to rows of features"
         )
     if getattr(estimator, "ordinal", False):
         raise AttributeError(
@@ -106,9 +105,8 @@ class InverseMixin:
             return relative_error(self._fitted_inverse())
 
     def _fitted_inverse(self) -> Inverse:
-        """Return the inverse; it is computed anew if a parameter ``inverse*`` has changed since."""
-        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-        current = {name: value for name, value in parameters.items() if name.startswith("inverse")}
+        """Return the inverse; it is computed anew if ``inverse`` has changed since."""
+        current = getattr(self, "inverse", None)
         used, inverse = vars(self).get("_inverse_", (None, None))
         if inverse is None or used != current:
             inverse = self._make_inverse()
@@ -138,10 +136,10 @@ def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
 def kernel_inverse(estimator: BaseEstimator) -> Inverse:
     """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
-    check_inverse(estimator, kernel)  # parameters may have been set after fit
+    inverse = check_inverse(estimator, kernel)  # it may have been set after fit
     points = training_points(model)
-    if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
-        return KernelRidge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
+    if inverse.method == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
+        return KernelRidge(*points, inverse.gamma, inverse.alpha, estimator.n_jobs)
     by_dictionary = isinstance(model.kernel, LowRankKernel)
     expansion = expansion_of(model, model.kernel.span.members if by_dictionary else model.kernel.X)
     if not isinstance(kernel, Gaussian):  # weights that sum to one do not depend on the origin
@@ -151,16 +149,16 @@ def kernel_inverse(estimator: BaseEstimator) -> Inverse:
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
 
 
-def check_inverse(estimator: BaseEstimator, kernel: Any) -> None:
-    """Validate the parameters ``inverse*`` for a pairwise kernel, or None for any other kernel."""
-    check_choice("inverse", estimator.inverse, ("auto", "fixed-point", "ridge"))
-    check_positive("inverse_alpha", estimator.inverse_alpha, optional=True)
-    check_positive("inverse_gamma", estimator.inverse_gamma, optional=True)
-    if estimator.inverse == "fixed-point" and not isinstance(kernel, Gaussian):
+def check_inverse(estimator: BaseEstimator, kernel: Any) -> InverseOption:
+    """Return the valid parameter ``inverse`` for a pairwise kernel, or None for any other kernel."""
+    given = estimator.inverse
+    inverse = given if isinstance(given, InverseOption) else InverseOption(given)
+    if inverse.method == "fixed-point" and not isinstance(kernel, Gaussian):
         raise ValueError(
             "inverse='fixed-point' needs kernel='rbf' and a kernel that is not divided by its row sums; use"
             " 'ridge', or 'auto' to choose by the kernel"
         )
+    return inverse
 
 
 def pairwise_kernel(similarity: BoundKernel) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,19 +12,14 @@ from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_symmetric,
-    check_zero_diagonal,
-)
+from eigenscape.estimators._validation import check_symmetric, check_zero_diagonal
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import squared_distance_rows
 from eigenscape.methods.landmark_mds import LandmarkSearch
+from eigenscape.options import Landmarks
 
 
 @dataclass(frozen=True)
@@ -59,31 +53,44 @@ class LandmarkChoice:
         )
 
 
-def check_landmarks(
-    n_landmarks: object, landmarks: Any, tol: object, n_components: int, X: Any, rows: bool
-) -> LandmarkChoice:
-    """Return the choice that the parameters ``n_landmarks`` and ``landmarks`` describe.
+def given_landmarks(n_landmarks: int | str | None, approximation: Any) -> Landmarks | None:
+    """Return the landmarks that the parameters describe, or None."""
+    if approximation is None:
+        return None if n_landmarks is None else Landmarks(n_landmarks)
+    if not isinstance(approximation, Landmarks):
+        raise ValueError(
+            f"approximation={approximation!r} must be a Landmarks of eigenscape.options, or None"
+        )
+    if n_landmarks is not None:
+        raise ValueError(
+            f"n_landmarks={n_landmarks!r} is not used with approximation={approximation!r}; set one of them"
+        )
+    return approximation
+
+
+def check_landmarks(landmarks: Landmarks, n_components: int, X: Any, rows: bool) -> LandmarkChoice:
+    """Return the choice that the option describes.
 
     ``rows`` is True if ``X`` contains rows of features, False for a table of distances or objects."""
-    check_positive("landmark_tol", tol)
     n = n_points(X)
-    if isinstance(landmarks, str):
-        check_choice("landmarks", landmarks, NAMES)
-        if landmarks == "kmeans" and not rows:
+    if isinstance(landmarks.selection, str):
+        if landmarks.selection == "kmeans" and not rows:
             raise ValueError(
-                "landmarks='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for"
+                "selection='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for"
                 " distances"
             )
-        choice = LandmarkChoice(None if n_landmarks == "auto" else _check_number(n_landmarks, n), landmarks)
-    else:
-        choice = _check_given(landmarks, X, rows)
-        if n_landmarks not in (None, "auto") and check_count("n_landmarks", n_landmarks) != choice.count:
+        if isinstance(landmarks.n, int) and landmarks.n > n:
             raise ValueError(
-                f"n_landmarks={n_landmarks}, but landmarks contains {choice.count}; leave n_landmarks out"
+                f"n_landmarks={landmarks.n} needs as many samples, got n_samples={n}; lower n_landmarks"
             )
+        choice = LandmarkChoice(None if landmarks.n == "auto" else landmarks.n, landmarks.selection)
+    else:
+        choice = _check_given(landmarks.selection, X, rows)
+        if landmarks.n not in (None, "auto", choice.count):
+            raise ValueError(f"n={landmarks.n}, but selection contains {choice.count}; leave n out")
     minimum = n_components + 1
     if choice.count is not None and choice.count < minimum:
-        name = "len(landmarks)" if choice.method is None else "n_landmarks"
+        name = "len(selection)" if choice.method is None else "n_landmarks"
         raise ValueError(
             f"{name}={choice.count} are too few for n_components={n_components}, which need at least"
             f" {minimum}; use more landmarks, or lower n_components"
@@ -91,19 +98,9 @@ def check_landmarks(
     return choice
 
 
-def _check_number(n_landmarks: object, n: int) -> int:
-    whole = isinstance(n_landmarks, numbers.Integral) and not isinstance(n_landmarks, bool)
-    count = int(n_landmarks) if whole else 0  # type: ignore[call-overload]
-    if count < 1:
-        raise ValueError(f"n_landmarks={n_landmarks!r} must be an integer of at least 1, or 'auto'")
-    if count > n:
-        raise ValueError(f"n_landmarks={count} needs as many samples, got n_samples={n}; lower n_landmarks")
-    return count
-
-
 def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
     """Return landmarks given as sample indices or as points."""
-    given = checked_sparse(landmarks, "landmarks") if is_sparse(landmarks) else np.asarray(landmarks)
+    given = checked_sparse(landmarks, "selection") if is_sparse(landmarks) else np.asarray(landmarks)
     if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
         return LandmarkChoice(len(given), None, samples=_check_samples(given, X))
     points: Any
@@ -117,14 +114,14 @@ def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
                 f"landmarks given as points have {points.shape[1]} features, but the samples have"
                 f" {X.shape[1]}"
             )
-        check_numbers(points, "landmarks")
+        check_numbers(points, "selection")
     else:
         raise ValueError(
-            f"landmarks must be one of {', '.join(map(repr, NAMES))}, an array of sample indices, or points"
+            f"selection must be one of {', '.join(map(repr, NAMES))}, an array of sample indices, or points"
             f" like the samples; got an array of shape {given.shape} and type {given.dtype}"
         )
     if n_points(points) == 0:
-        raise ValueError("landmarks is empty; give at least n_components + 1")
+        raise ValueError("selection is empty; give at least n_components + 1")
     duplicate = RowIndex(points).find(points) != np.arange(n_points(points))
     if duplicate.any():
         second = int(np.argmax(duplicate))
@@ -195,15 +192,14 @@ def given_vertices(X: Any, choice: LandmarkChoice, neighborhood: Neighborhood) -
         return None
     given = choice.samples
     if given is None:
-        index = neighbor_index(
-            X, neighborhood.metric, neighborhood.metric_params, neighborhood.n_jobs, "exact"
-        )
+        graph = neighborhood.option
+        index = neighbor_index(X, graph.metric, graph.metric_params, neighborhood.n_jobs, "exact")
         given = index.nearest(choice.points, 1)[1][:, 0]
         if len(np.unique(given)) < len(given):
             raise ValueError(
                 "two of the points given as landmarks have the same nearest sample; leave one out"
             )
-    rows = with_self(X) if neighborhood.metric == "precomputed" and is_sparse(X) else X
+    rows = with_self(X) if neighborhood.option.metric == "precomputed" and is_sparse(X) else X
     return np.unique(RowIndex(rows).find(rows[given]))
 
 

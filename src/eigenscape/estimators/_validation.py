@@ -48,10 +48,10 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         Floating-point numbers; an array of objects if the estimator has a function of two objects.
     """
     check_in_memory(estimator, X)
-    name, parameter = type(estimator).__name__, estimator._pairwise_parameter
+    name = type(estimator).__name__
     X = named_rows(estimator, X, reset)
     is_sparse_input = sparse.issparse(X.values if isinstance(X, NamedRows) else X)
-    if callable(getattr(estimator, parameter, None) if parameter else None) and is_objects(X):
+    if callable(estimator._pairwise()) and is_objects(X):
         return _check_objects(estimator, X, 2 if reset else 0)
     if is_sparse_input and estimator._is_precomputed() and not estimator._sparse_tables:
         raise TypeError(

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
-from eigenscape.estimators._graph import Neighborhood, component_attributes, neighborhood_graph
-from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
+from eigenscape.estimators._graph import Neighborhood, component_attributes, given_graph, neighborhood_graph
+from eigenscape.estimators._validation import check_choice, check_number, check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.row_index import canonical_csr
@@ -62,9 +62,7 @@ def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
 
 
 def check_edges(estimator: BaseEstimator) -> None:
-    """Validate the parameters that determine edge weights."""
-    check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
-    check_positive("t", estimator.t, optional=True)
+    """Validate the parameters of a weighted graph."""
     check_choice("on_disconnected", estimator.on_disconnected, ON_DISCONNECTED)
     check_number("regularization", estimator.regularization)
     if estimator.regularization < 0:
@@ -73,25 +71,21 @@ def check_edges(estimator: BaseEstimator) -> None:
 
 def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
     """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
-    if estimator.metric == "precomputed":
+    option = given_graph(estimator.affinity, estimator.n_neighbors, estimator.metric, name="affinity")
+    if option.metric == "precomputed":
         raise ValueError(
             "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
         )
-    neighborhood = Neighborhood(
-        estimator.n_neighbors,
-        estimator.radius,
-        estimator.metric,
-        estimator.metric_params,
-        estimator.neighbors,
-        estimator.n_jobs,
-        most=_NEIGHBORS,
-    )
+    kind = option.weights or estimator._edge_weights
+    if kind == "local":
+        raise ValueError("weights='local' are not supported here; use 'binary', 'heat' or 'inverse'")
+    neighborhood = Neighborhood(option, estimator.n_jobs, _NEIGHBORS)
     graph = neighborhood_graph(X, neighborhood, estimator.n_components)
     split = split_graph(graph.graph, estimator.on_disconnected, choices=ON_DISCONNECTED)
     part = split.parts[0]  # "connect" and "whole" have a single one
-    weight = edge_weight(estimator.weights, part.distances.data, estimator.t)
+    weight = edge_weight(kind, part.distances.data, option.width)
     attributes = {**component_attributes(split.labels[graph.vertex]), **graph.attributes}
-    if estimator.weights == "heat":
+    if kind == "heat":
         attributes["t_"] = weight.scale
     return GraphAffinity(part, weight), graph.vertex, attributes
 

@@ -17,6 +17,7 @@ from eigenscape.exceptions import DependentCoordinatesWarning
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import laplacian_eigenmaps
 from eigenscape.operators import Operator, gram
+from eigenscape.options import Independence
 from eigenscape.solvers import SolverConfig
 
 #: Widths of the regression as fractions of the median distance. Dsilva et al. use one third; high harmonics
@@ -28,22 +29,6 @@ _PREDICTED = 1000
 _POINTS = 15
 #: Ridge of the local regressions, relative to their total weight.
 _RIDGE = 1e-10
-
-
-@dataclass(frozen=True)
-class Independence:
-    """Criterion for independent eigenvectors.
-
-    Parameters
-    ----------
-    threshold : float
-        Smallest residual of an eigenvector that is kept.
-    max_candidates : int or None
-        Maximum number of eigenvectors to examine. If None, 20 per coordinate, and fewer for few points.
-    """
-
-    threshold: float
-    max_candidates: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +55,7 @@ def independent_eigenmaps(
     n = n_points(affinity.X)
     wanted = min(n_components, n - 1)
     default = min(20 * wanted, max(2 * wanted, n // _POINTS))
-    max_count = min(criterion.max_candidates or default, n - 1)
+    max_count = min(criterion.n_candidates or default, n - 1)
     count = min(max(8, 4 * wanted), max_count)
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     while True:
