@@ -115,14 +115,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         *,
         coupling: float | Literal["auto"] = "auto",
         n_neighbors: int | None = None,
-        weights: AffinityWeights = "binary",
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
+        affinity: KNNGraph | None = None,
         on_disconnected: Literal["connect", "raise"] = "connect",
         eigen_solver: GraphSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -130,14 +126,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         self.n_components = n_components
         self.coupling = coupling
         self.n_neighbors = n_neighbors
-        self.weights = weights
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.affinity = affinity
         self.on_disconnected = on_disconnected
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -267,14 +259,14 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
             check_choice("coupling", self.coupling, ("auto",))
         else:
             check_positive("coupling", self.coupling)
-        if self.metric == "precomputed":
+        option = given_graph(self.affinity, self.n_neighbors, self.metric, name="affinity")
+        if not isinstance(option, KNNGraph):
+            raise ValueError(f"affinity={option!r} must be a KNNGraph, or None")
+        if option.metric == "precomputed":
             raise ValueError("metric='precomputed' is not supported by AlignedSpectralMaps; pass rows")
-        if not isinstance(self.neighbors, str):
+        if not isinstance(option.search, str):
             raise ValueError(
-                f"neighbors={self.neighbors!r} must be 'auto', 'exact' or 'approximate': an index belongs to"
-                " one view"
+                f"search={option.search!r} must be 'auto', 'exact' or 'approximate': an index belongs to one"
+                " view"
             )
-        graph = {"affinity": "nearest_neighbors", "joined": "union", "include_diagonal": True}
-        unused = dict.fromkeys(("radius", "t", "gamma"))
-        params = {**self.get_params(deep=False), **graph, **unused}
-        return n_components, AffinityOptions.from_params(params), self._solver()
+        return n_components, AffinityOptions(option, None, True, "binary", self.n_jobs), self._solver()

@@ -102,28 +102,17 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         self,
         n_components: int = 2,
         *,
-        affinity: KernelLike = "nearest_neighbors",
+        affinity: AffinityLike = "nearest_neighbors",
         alpha: float = 1.0,
         diffusion_time: float = 1,
-        bandwidth: Literal["global", "local"] = "global",
         gamma: float | None = None,
         n_neighbors: int | None = None,
-        joined: Joined = "union",
-        radius: float | None = None,
-        weights: AffinityWeights = "local",
-        t: float | None = None,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
         target_weight: float = 0.0,
         on_disconnected: OnDisconnected = "connect",
-        independent: bool = False,
-        independence_threshold: float = 0.4,
-        n_candidates: int | None = None,
+        independent: bool | Independence = False,
         eigen_solver: GraphSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -132,25 +121,14 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         self.affinity = affinity
         self.alpha = alpha
         self.diffusion_time = diffusion_time
-        self.bandwidth = bandwidth
         self.gamma = gamma
         self.n_neighbors = n_neighbors
-        self.joined = joined
-        self.radius = radius
-        self.weights = weights
-        self.t = t
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.target_weight = target_weight
         self.on_disconnected = on_disconnected
         self.independent = independent
-        self.independence_threshold = independence_threshold
-        self.n_candidates = n_candidates
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -166,11 +144,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_not_negative("alpha", self.alpha)
         check_not_negative("diffusion_time", self.diffusion_time)
-        criterion = check_independence(
-            self.independent, self.independence_threshold, self.n_candidates, n_components
-        )
-        solver, local = self._solver(), self._local_gaussian(X)
-        options, diagonal = AffinityOptions.from_params(self.get_params(deep=False)), self.include_diagonal
+        criterion = check_independence(self.independent, n_components)
+        options, solver, diagonal = AffinityOptions.of(self, "local"), self._solver(), self.include_diagonal
         if options.is_graph and self.gamma is not None:
             raise ValueError(
                 f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
@@ -180,7 +155,7 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
         check_labels(labels, options, self.target_weight)
         check_diagonal(weights, diagonal, options.is_graph)
-        samples = bind_affinity(X, options, n_components, local)
+        samples = bind_affinity(X, options, n_components)
         plain = samples.split(self.on_disconnected)
         split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         weights = samples.weights(weights)
@@ -197,24 +172,3 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
         result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
-
-    def _local_gaussian(self, X: Any) -> Kernel | None:
-        """Return the Gaussian with a width for each point if ``bandwidth="local"``."""
-        check_choice("bandwidth", self.bandwidth, ("global", "local"))
-        if self.bandwidth == "global":
-            return None
-        if self.affinity not in ("rbf", "gaussian"):
-            raise ValueError(
-                f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set"
-                " affinity='rbf', or bandwidth='global'"
-            )
-        check_positive("gamma", self.gamma, optional=True)
-        k = check_count(
-            "n_neighbors", default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors
-        )
-        if k > X.shape[0] - 1:
-            raise ValueError(
-                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower"
-                " n_neighbors"
-            )
-        return VariableGaussian(k, 1.0 if self.gamma is None else self.gamma, self.n_jobs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from eigenscape.estimators._vertices import check_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
+from eigenscape.options import Solver
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import canonical_signs
@@ -35,7 +35,6 @@ def graph_embedding(
     n_components: int = 2,
     *,
     eigen_solver: GraphSolver = "auto",
-    tol: float = 1e-10,
     random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> GraphEmbedding:
@@ -54,7 +53,7 @@ def graph_embedding(
     ----------
     graph : array or sparse matrix of shape (n_vertices, n_vertices)
         Symmetric non-negative edge weights of a connected graph.
-    {n_components} {eigen_solver/graph} {tol} {random_state} {n_jobs}
+    {n_components} {eigen_solver/graph} {random_state} {n_jobs}
 
     Returns
     -------
@@ -86,11 +85,9 @@ def graph_embedding(
             " determine; embed each separately"
         )
     degree = np.asarray(W.sum(axis=1)).ravel()
-    if isinstance(eigen_solver, SolverConfig):
-        solver = replace(eigen_solver, n_jobs=n_jobs)
-    else:
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-        solver = SolverConfig(eigen_solver, tol, None, seed, n_jobs)
+    option = eigen_solver if isinstance(eigen_solver, Solver) else Solver(eigen_solver)
+    seed, tol = int(check_random_state(random_state).randint(2**31 - 1)), option.tol
+    solver = SolverConfig(option.method, 1e-10 if tol is None else tol, option.max_iter, seed, n_jobs)
     coordinates, pairs = direct_embedding(W, degree, n_components, solver)
     return GraphEmbedding(
         canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)

@@ -66,12 +66,13 @@ _FIXED = ("kernel", "gamma", "degree", "coef0", "normalization", "sum_to_one", "
 
 def _supports_single_pass(estimator: GreedySpectralEmbedding) -> bool:
     """Return True if the parameters allow a single pass over a stream; otherwise raise AttributeError."""
-    fixed_size = estimator.dictionary_size is not None and estimator.tol is None
+    dictionary = estimator._dictionary()
+    fixed_size = dictionary.size is not None and dictionary.tol is None
     if not estimator._is_greedy():
-        reason = f"selection={estimator.selection!r} needs all data; a stream needs selection='greedy'"
+        reason = f"{dictionary!r} needs all data; a stream needs selection='greedy'"
     elif fixed_size and estimator.normalization == "divisive" and not estimator.normalize_first:
         reason = (
-            "dictionary_size without tol replaces members, and normalization='divisive' needs averages over"
+            "a size without tol replaces members, and normalization='divisive' needs averages over"
             " the final ones; set tol or normalize_first=True"
         )
     elif estimator.averages == "random":
@@ -194,7 +195,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
-    tol: float | None  # type: ignore[assignment]  # None here, unlike the tolerance of eigensolvers
     _state_: DictionaryState
     _stream_: KeptChunks | None
     _embedding_: Any
@@ -205,18 +205,14 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         *,
         kernel: Any = "rbf",
         normalization: Literal["additive", "divisive"] | None = "additive",
-        tol: float | None = None,
-        dictionary_size: int | None = None,
-        selection: Any = "greedy",
+        dictionary: Dictionary | None = None,
         sum_to_one: bool | None = None,
         averages: Literal["implicit", "dictionary", "random"] = "implicit",
         normalize_first: bool = False,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
-        inverse: str = "auto",
-        inverse_alpha: float | None = None,
-        inverse_gamma: float | None = None,
+        inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -224,9 +220,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self.n_components = n_components
         self.kernel = kernel
         self.normalization = normalization
-        self.tol = tol
-        self.dictionary_size = dictionary_size
-        self.selection = selection
+        self.dictionary = dictionary
         self.sum_to_one = sum_to_one
         self.averages = averages
         self.normalize_first = normalize_first
@@ -234,8 +228,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         self.degree = degree
         self.coef0 = coef0
         self.inverse = inverse
-        self.inverse_alpha = inverse_alpha
-        self.inverse_gamma = inverse_gamma
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -269,10 +261,10 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             X = check_input(self, X, reset=True)
             similarity = self._bind(X)
             if options.tol is None:
-                check_n_distinct(self.dictionary_size, X)
+                check_n_distinct(options.size, X)
             if not self._is_greedy():
                 members = select_members(
-                    self.selection, self.dictionary_size, similarity, X, options, self._source_
+                    self._selection(), self._dictionary().size, similarity, X, options, self._source_
                 )
                 options = replace(options, members=members)
             self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
@@ -332,7 +324,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             if is_collection(X):
                 if options.tol is None:
                     raise ValueError(
-                        "dictionary_size without tol replaces members one chunk after another, and X is a"
+                        "a size without tol replaces members one chunk after another, and X is a"
                         " dask collection; set tol, call fit, or pass the chunks as arrays"
                     )
                 blocks = validate_blocks(self, X, reset=n_seen == 0)
@@ -400,9 +392,10 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         """Fit to a dask collection; ``embedding_`` is computed lazily."""
         blocks = validate_blocks(self, X, reset=True)
         check_not_precomputed(self)
-        by_name = isinstance(self.selection, str)
-        if options.averages == "random" or (by_name and self.selection != "greedy"):
-            name = "averages='random'" if options.averages == "random" else f"selection={self.selection!r}"
+        selection = self._selection()
+        by_name = isinstance(selection, str)
+        if options.averages == "random" or (by_name and selection != "greedy"):
+            name = "averages='random'" if options.averages == "random" else f"selection={selection!r}"
             raise ValueError(
                 f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
                 " selection='greedy'"
@@ -411,7 +404,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             sample = distributed.evenly_spaced(blocks)
             similarity = self._bind(sample, blocks)
             if not by_name:
-                members = select_members_of_blocks(self.selection, similarity, blocks, sample)
+                members = select_members_of_blocks(selection, similarity, blocks, sample)
                 options = replace(options, members=members)
             state = distributed.fit_dictionary_blocks(self._source_, blocks, options, sample)
             self._set_model(state, options)
@@ -502,12 +495,25 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             return
         before = "with" if state.total_error is None else "without"
         raise ValueError(
-            f"tol={self.tol!r}, but the stream began {before} a tolerance; call second_pass with the rows"
+            f"{self._dictionary()!r}, but the stream began {before} a tolerance; call second_pass with the rows"
             " seen to continue, or fit to start again"
         )
 
+    def _dictionary(self) -> Dictionary:
+        """Return the parameter ``dictionary``, or its default."""
+        if self.dictionary is not None and not isinstance(self.dictionary, Dictionary):
+            raise ValueError(
+                f"dictionary={self.dictionary!r} must be a Dictionary of eigenscape.options, or None"
+            )
+        return Dictionary() if self.dictionary is None else self.dictionary
+
+    def _selection(self) -> Any:
+        """Return how members are selected: by name, by row indices, or the given points."""
+        dictionary = self._dictionary()
+        return dictionary.selection if dictionary.points is None else dictionary.points
+
     def _is_greedy(self) -> bool:
-        return isinstance(self.selection, str) and self.selection == "greedy"
+        return isinstance(self._selection(), str) and self._selection() == "greedy"
 
     def _options(self) -> DictionaryOptions:
         """Validate the parameters and return the options of the dictionary."""
@@ -522,8 +528,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         check_jobs(self.n_jobs)
         if self.sum_to_one not in (None, True, False):
             raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
-        if isinstance(self.selection, str):
-            check_choice("selection", self.selection, SELECTIONS)
+        dictionary, selection = self._dictionary(), self._selection()
+        if isinstance(selection, str):
+            check_choice("selection", selection, SELECTIONS)
         if self.normalize_first not in (True, False):
             raise ValueError(f"normalize_first={self.normalize_first!r} must be True or False")
         if self.normalize_first and self.normalization != "divisive":
@@ -531,15 +538,15 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"
                 " normalisation before the selection gives the same dictionary"
             )
-        given = check_dictionary(self.dictionary_size, self.tol, tol_name="tol")
+        given = dictionary.size is not None or dictionary.tol is not None
         if not self._is_greedy():
-            if self.tol is not None:
-                raise ValueError(f"tol={self.tol!r} is for selection='greedy' only; leave it None")
-            if isinstance(self.selection, str) and self.dictionary_size is None:
-                raise ValueError(f"selection={self.selection!r} needs dictionary_size")
+            if dictionary.tol is not None:
+                raise ValueError(f"tol={dictionary.tol!r} is for selection='greedy' only; leave it None")
+            if isinstance(selection, str) and dictionary.size is None:
+                raise ValueError(f"selection={selection!r} needs size")
         return DictionaryOptions(
-            self.tol if given else _DEFAULT_TOL,
-            self.dictionary_size if given else _DEFAULT_SIZE,
+            dictionary.tol if given else _DEFAULT_TOL,
+            dictionary.size if given else _DEFAULT_SIZE,
             normalization=None if self.normalize_first else self.normalization,
             averages="implicit" if self.normalize_first else self.averages,
             sum_to_one=self.normalization == "additive" if self.sum_to_one is None else self.sum_to_one,

@@ -20,11 +20,16 @@ from eigenscape.estimators._base import (
 )
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
+from eigenscape.estimators._landmarks import (
+    check_landmarks,
+    given_landmarks,
+    given_vertices,
+    landmark_attributes,
+)
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
-from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
+from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
@@ -41,6 +46,7 @@ from eigenscape.methods.isomap import (
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
 from eigenscape.methods.ordinal import Ties, require_pair_memory
+from eigenscape.options import Landmarks, Ordinal
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
@@ -143,48 +149,30 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
-        joined: Joined = "union",
-        radius: float | None = None,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
+        graph: Graph | None = None,
         on_disconnected: OnDisconnected = "connect",
         n_landmarks: int | Literal["auto"] | None = None,
-        landmarks: LandmarkStrategy | ArrayLike = "maxmin",
-        landmark_tol: float = 0.01,
-        axes: Axes = "landmarks",
-        ordinal: bool = False,
-        n_init: int = 4,
-        ties: Ties = "primary",
+        approximation: Landmarks | None = None,
+        ordinal: bool | Ordinal = False,
         order: Order = "value",
         indefinite: Indefinite = "keep",
         eigen_solver: DenseSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.joined = joined
-        self.radius = radius
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.graph = graph
         self.on_disconnected = on_disconnected
         self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.landmark_tol = landmark_tol
-        self.axes = axes
+        self.approximation = approximation
         self.ordinal = ordinal
-        self.n_init = n_init
-        self.ties = ties
         self.order = order
         self.indefinite = indefinite
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -194,19 +182,15 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_flag("ordinal", self.ordinal)
+        if not isinstance(self.ordinal, Ordinal):
+            check_flag("ordinal", self.ordinal)
+        landmarks = given_landmarks(self.n_landmarks, self.approximation)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
-            return self._embed_ordinal(X)
-        check_choice("axes", self.axes, ("landmarks", "samples"))
-        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+            return self._embed_ordinal(X, landmarks)
+        if landmarks is not None:
             refuse_weights(weights, "landmarks", "the map is that of the landmarks, not of all samples")
-            return self._embed_landmarks(X)
-        check_choice("landmarks", self.landmarks, NAMES)
-        if self.landmarks != "maxmin":  # not the default
-            raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
-        if self.axes != "landmarks":
-            raise ValueError(f"axes={self.axes!r} needs landmarks; set n_landmarks to a number, or 'auto'")
+            return self._embed_landmarks(X, landmarks)
         solver, dtype = self._solver(), _geodesic_dtype(X)
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
@@ -231,26 +215,14 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         spectrum = None if kernel is None else DistanceSpectrum(kernel, split.weights_of(weights)[0])
         return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
 
-    def _embed_landmarks(self, X: Any) -> FitResult:
+    def _embed_landmarks(self, X: Any, option: Landmarks) -> FitResult:
         """Fit landmark Isomap to validated data."""
-        if self.axes == "samples" and (self.order, self.indefinite) != ("value", "keep"):
-            raise ValueError(
-                f"axes='samples' uses the positive part of the kernel, got order={self.order!r} and"
-                f" indefinite={self.indefinite!r}; leave them 'value' and 'keep', or set axes='landmarks'"
-            )
-        choice = check_landmarks(
-            self.n_landmarks,
-            self.landmarks,
-            self.landmark_tol,
-            self.n_components,
-            X,
-            not self._is_precomputed(),
-        )
+        choice = check_landmarks(option, self.n_components, X, not self._is_precomputed())
         solver, dtype = self._solver(), np.float32 if X.dtype == np.float32 else np.float64
         require_landmark_memory(X.shape[0], choice.count or self.n_components + 1, dtype)
         neighborhood = self._neighborhood()
         given = given_vertices(X, choice, neighborhood)
-        landmarks = LandmarkOptions(choice.method, choice.count, given, self.landmark_tol, self.axes)
+        landmarks = LandmarkOptions(choice.method, choice.count, given, option.tol)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
         results = [
@@ -270,29 +242,26 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         embedding = join([each.embedding for each in results], split, self.n_components)
         result = graph.result(embedding, split.labels, self.n_components)
         which = result.embedding.columns
-        if self.axes == "samples":
-            which = np.sort(np.concatenate([each.landmark_samples for each in results]))
-        elif result.vertex is not None:
+        if result.vertex is not None:
             which = np.unique(result.vertex, return_index=True)[1][which]
         searches = [each.search for each in results if each.search is not None]
         return result.with_attributes(
             {
                 **spectral_attributes(result.embedding),
                 **landmark_attributes(choice, which, searches),
-                **({"landmark_rank_": _ranks(results)} if self.axes == "samples" else {}),
                 "_spectrum_": DistanceSpectrum(results[0].distances) if len(results) == 1 else None,
             }
         )
 
-    def _embed_ordinal(self, X: Any) -> FitResult:
+    def _embed_ordinal(self, X: Any, landmarks: Landmarks | None) -> FitResult:
         """Fit ordinal Isomap to validated data."""
-        if self.n_landmarks is not None or not isinstance(self.landmarks, str):
+        if landmarks is not None:
             raise ValueError(
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
             )
-        max_iter = 300 if self.max_iter is None else self.max_iter
+        ordinal = self.ordinal if isinstance(self.ordinal, Ordinal) else Ordinal()
         options = ordinal_options(
-            self.n_components, self.n_init, max_iter, 1e-6, self.ties, self.random_state
+            self.n_components, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, self.random_state
         )
         require_pair_memory(X.shape[0])
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
@@ -322,15 +291,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         return float(np.sqrt(self.loss()))
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(
-            self.n_neighbors,
-            self.radius,
-            self.metric,
-            self.metric_params,
-            self.neighbors,
-            self.n_jobs,
-            self.joined,
-        )
+        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)
 
 
 def _geodesic_dtype(X: Any) -> type:
@@ -344,12 +305,3 @@ def _geodesic_dtype(X: Any) -> type:
         "set n_landmarks, or fit a sample and transform the rest",
     )
     return dtype
-
-
-def _ranks(results: Sequence[LandmarkResult]) -> int | np.ndarray:
-    """Return the number of eigenfunctions on which samples were projected; an array for several parts."""
-    kernels = [each.embedding.kernel for each in results]
-    ranks = np.array(
-        [kernel.directions.shape[1] for kernel in kernels if isinstance(kernel, ProjectedKernel)]
-    )
-    return int(ranks[0]) if len(ranks) == 1 else ranks

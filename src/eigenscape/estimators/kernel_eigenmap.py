@@ -177,6 +177,8 @@ class KernelEigenmap(Estimator):
     True
     """
 
+    _edge_weights = "inverse"
+    metric = "euclidean"
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]
@@ -187,24 +189,14 @@ class KernelEigenmap(Estimator):
         n_components: int = 2,
         *,
         n_kernels: int | Literal["auto"] | None = None,
-        sigma: float | Literal["auto"] = "auto",
-        covariances: CovarianceType | ArrayLike = "spherical",
-        centers: Placement | ArrayLike = "random",
-        local_components: int | None = None,
+        kernels: LocalKernels | None = None,
         correction: Correction = "reweighted",
         posterior: bool = True,
         basis: Literal["kernels", "features"] = "kernels",
         eigen_solver: Literal["auto", "dense", "iterative"] = "auto",
-        tol: float = 1e-6,
-        max_iter: int | None = None,
         inverse: Literal["refined", "blocks"] = "refined",
         n_neighbors: int | None = None,
-        radius: float | None = None,
-        weights: Literal["binary", "heat", "inverse"] = "inverse",
-        t: float | None = None,
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Literal["auto", "exact", "approximate"] = "auto",
+        affinity: Graph | None = None,
         regularization: float = 0.0,
         on_disconnected: Literal["connect", "whole", "raise"] = "connect",
         random_state: Seed = 0,
@@ -213,24 +205,14 @@ class KernelEigenmap(Estimator):
     ) -> None:
         self.n_components = n_components
         self.n_kernels = n_kernels
-        self.sigma = sigma
-        self.covariances = covariances
-        self.centers = centers
-        self.local_components = local_components
+        self.kernels = kernels
         self.correction = correction
         self.posterior = posterior
         self.basis = basis
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.inverse = inverse
         self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.weights = weights
-        self.t = t
-        self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.affinity = affinity
         self.regularization = regularization
         self.on_disconnected = on_disconnected
         self.random_state = random_state

@@ -87,6 +87,7 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
+    _blocked = True
 
     def __init__(
         self,
@@ -97,16 +98,9 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         degree: float = 3,
         coef0: float = 1,
         order: Order = "value",
-        storage: Storage = "auto",
-        dictionary_size: int | None = None,
-        dictionary_tol: float | None = None,
-        dictionary: Any = None,
-        inverse: Literal["auto", "fixed-point", "ridge"] = "auto",
-        inverse_alpha: float | None = None,
-        inverse_gamma: float | None = None,
+        approximation: Dictionary | None = None,
+        inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
         eigen_solver: DenseSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -117,16 +111,9 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         self.degree = degree
         self.coef0 = coef0
         self.order = order
-        self.storage = storage
-        self.dictionary_size = dictionary_size
-        self.dictionary_tol = dictionary_tol
-        self.dictionary = dictionary
+        self.approximation = approximation
         self.inverse = inverse
-        self.inverse_alpha = inverse_alpha
-        self.inverse_gamma = inverse_gamma
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -144,13 +131,14 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
         attributes = {} if gamma is None else {"gamma_": gamma}
         solver = self._solver()
-        if not check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
+        dictionary = given_dictionary(self.approximation)
+        if dictionary is None:
             model = kernel_pca(
                 similarity,
                 self.n_components,
                 solver,
                 order=self.order,
-                storage=self.storage,
+                storage=self._solver_option().storage,
                 weights=weights,
             )
             return spectral_result(require_components(model, self.n_components, self.order), attributes)
@@ -160,8 +148,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
                 "order='magnitude' is for indefinite kernels, but a dictionary needs a positive semi-definite"
                 " kernel; use order='value'"
             )
-        options, rows = dictionary_options(self, "additive"), X if blocks is None else None
-        state = fit_by_dictionary(similarity, X, options, blocks, self.dictionary)
+        options, rows = dictionary_options(self, dictionary, "additive"), X if blocks is None else None
+        state = fit_by_dictionary(similarity, X, options, blocks, dictionary.points)
         model = greedy_embedding(state, options, self.n_components, rows)
         return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
 
@@ -169,7 +157,6 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         if self.n_components is not None:
             check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("storage", self.storage, ("auto", "blocked"))
         if blocks is None:
             check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)

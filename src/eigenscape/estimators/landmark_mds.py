@@ -98,31 +98,25 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         self,
         n_components: int = 2,
         *,
-        n_landmarks: int | Literal["auto"] = "auto",
-        landmarks: LandmarkStrategy | ArrayLike = "maxmin",
-        landmark_tol: float = 0.01,
+        n_landmarks: int | Literal["auto"] | None = None,
+        approximation: Landmarks | None = None,
         metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,
         order: Order = "value",
         indefinite: Indefinite = "keep",
         eigen_solver: DenseSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.landmark_tol = landmark_tol
+        self.approximation = approximation
         self.metric = metric
         self.metric_params = metric_params
         self.order = order
         self.indefinite = indefinite
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -134,9 +128,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2
-        options = check_landmarks(
-            self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
-        )
+        given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks()
+        options = check_landmarks(given, self.n_components, X, rows)
         if precomputed and X.shape[0] != X.shape[1]:
             check_landmark_distances(X, options)
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)
@@ -145,7 +138,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         indices: np.ndarray | None
         if options.method is not None and options.count is None:
             candidates = distinct_samples(X, options)
-            tol, n_components = self.landmark_tol, self.n_components
+            tol, n_components = given.tol, self.n_components
             search = LandmarkSearch.start(X, candidates, n_components, n_components, tol, solver.seed)
             while not search.reason:
                 count = search.n_landmarks

@@ -19,25 +19,25 @@ from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
-    check_dictionary,
     dictionary_options,
+    given_dictionary,
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._targets import TargetMixin
-from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
+from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
     refuse_weights,
 )
-from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAffinity
+from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
+from eigenscape.options import Anchors, Dictionary, Independence
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 
 
@@ -102,29 +102,16 @@ class LaplacianEigenmaps(
         self,
         n_components: int = 2,
         *,
-        affinity: KernelLike = "nearest_neighbors",
+        affinity: AffinityLike = "nearest_neighbors",
         n_neighbors: int | None = None,
-        joined: Joined = "union",
-        radius: float | None = None,
-        weights: AffinityWeights = "binary",
-        t: float | None = None,
         gamma: float | None = None,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
         include_diagonal: bool = True,
         target_weight: float = 0.0,
         on_disconnected: OnDisconnected = "connect",
-        n_anchors: int | None = None,
-        dictionary_size: int | None = None,
-        dictionary_tol: float | None = None,
-        dictionary: Any = None,
-        independent: bool = False,
-        independence_threshold: float = 0.4,
-        n_candidates: int | None = None,
+        approximation: Dictionary | Anchors | None = None,
+        independent: bool | Independence = False,
         eigen_solver: GraphSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -132,27 +119,14 @@ class LaplacianEigenmaps(
         self.n_components = n_components
         self.affinity = affinity
         self.n_neighbors = n_neighbors
-        self.joined = joined
-        self.radius = radius
-        self.weights = weights
-        self.t = t
         self.gamma = gamma
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
         self.include_diagonal = include_diagonal
         self.target_weight = target_weight
         self.on_disconnected = on_disconnected
-        self.n_anchors = n_anchors
-        self.dictionary_size = dictionary_size
-        self.dictionary_tol = dictionary_tol
-        self.dictionary = dictionary
+        self.approximation = approximation
         self.independent = independent
-        self.independence_threshold = independence_threshold
-        self.n_candidates = n_candidates
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -166,28 +140,29 @@ class LaplacianEigenmaps(
     ) -> FitResult:
         n_components = check_count("n_components", self.n_components)
         check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
-        criterion = check_independence(
-            self.independent, self.independence_threshold, self.n_candidates, n_components
-        )
+        options, solver = AffinityOptions.of(self), self._solver()
+        criterion = check_independence(self.independent, n_components)
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+            if self.approximation is not None:
+                raise ValueError(
+                    "independent=True needs eigenvectors of all samples, which"
+                    f" approximation={self.approximation!r} does not have; leave out one of them"
+                )
         check_labels(labels, options, self.target_weight)
         check_diagonal(weights, self.include_diagonal, options.is_graph)
-        if self.n_anchors is not None:
-            return self._embed_anchors(X, options, weights)
-        if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
+        if isinstance(self.approximation, Anchors):
+            return self._embed_anchors(X, options, self.approximation, weights)
+        dictionary = given_dictionary(self.approximation, Anchors)
+        if dictionary is not None:
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            if criterion is not None:
-                raise ValueError(
-                    "independent=True needs eigenvectors of all samples, which a dictionary does not have;"
-                    " leave out one of them"
-                )
-            dictionary = dictionary_options(self, "divisive")
+            fit_options = dictionary_options(self, dictionary, "divisive")
             state, attributes = fit_affinity_dictionary(
-                X, options, dictionary, n_components, blocks, self.dictionary
+                X, options, fit_options, n_components, blocks, dictionary.points
             )
-            model = greedy_laplacian_eigenmaps(state, dictionary, n_components, X if blocks is None else None)
+            model = greedy_laplacian_eigenmaps(
+                state, fit_options, n_components, X if blocks is None else None
+            )
             warn_if_disconnected(model, self.on_disconnected)
             return spectral_result(model, attributes)
         samples = bind_affinity(X, options, n_components)
@@ -200,18 +175,17 @@ class LaplacianEigenmaps(
         result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
 
-    def _embed_anchors(self, X: Any, options: AffinityOptions, weights: np.ndarray | None) -> FitResult:
+    def _embed_anchors(
+        self, X: Any, options: AffinityOptions, anchors: Anchors, weights: np.ndarray | None
+    ) -> FitResult:
         """Fit the map that is linear in anchor weights to validated data."""
         if not options.is_graph or self._is_precomputed():
             raise ValueError(
-                f"n_anchors needs a graph of rows, got affinity={self.affinity!r}; use"
-                " affinity='nearest_neighbors', or dictionary_size for a kernel between all samples"
+                f"anchors need a graph of rows, got affinity={self.affinity!r}; use"
+                " affinity='nearest_neighbors', or a Dictionary for a kernel between all samples"
             )
-        if self.independent or check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
-            raise ValueError("n_anchors cannot be combined with independent=True or a dictionary")
-        n_anchors = check_anchors(
-            self.n_anchors, self.n_components, X, self.metric, self.on_disconnected, weights
-        )
+        metric = options.neighborhood().option.metric
+        n_anchors = check_anchors(anchors, self.n_components, X, metric, self.on_disconnected, weights)
         samples = bind_affinity(X, options, self.n_components)
         split = samples.split(self.on_disconnected)
         affinity = split.parts[0].kernel

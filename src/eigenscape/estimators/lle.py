@@ -9,9 +9,15 @@ import numpy as np
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    SampleGraph,
+    given_graph,
+    neighborhood_graph,
+    unweighted,
+)
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
+from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
@@ -19,6 +25,7 @@ from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import locally_linear_embedding
+from eigenscape.options import Anchors, KNNGraph, SpanningTree
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
@@ -99,36 +106,28 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         n_components: int = 2,
         *,
         n_neighbors: int | None = None,
-        radius: float | None = None,
         method: LLEMethod = "standard",
         reg: float = 1e-3,
         c: float | None = None,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
+        graph: Graph | None = None,
         on_disconnected: OnDisconnected = "connect",
-        n_anchors: int | None = None,
+        approximation: Anchors | None = None,
         eigen_solver: GraphSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.radius = radius
         self.method = method
         self.reg = reg
         self.c = c
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.graph = graph
         self.on_disconnected = on_disconnected
-        self.n_anchors = n_anchors
+        self.approximation = approximation
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -137,15 +136,15 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         self._check_parameters(*X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
-        if self.n_anchors is not None:
+        if self.approximation is not None:
             return self._embed_anchors(X, weights)
         solver = self._solver()
         graph = self._graph(X)
         split = split_graph(graph.graph, self.on_disconnected)
         weights = vertex_weights(weights, graph.vertex)
-        params = {}
+        option, params = self._neighborhood().option, {}
         if not self._is_precomputed():
-            params = resolve_metric_params(self.metric, self.metric_params, graph.graph.vertices.X)
+            params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
         maps = [
             locally_linear_embedding(
                 part,
@@ -154,7 +153,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
                 method=self.method,
                 reg=self.reg,
                 c=self.c,
-                gram=local_gram(part, self.metric, params),
+                gram=local_gram(part, option.metric, params),
                 weights=some,
             )
             for part, some in zip(split.parts, split.weights_of(weights), strict=True)
@@ -165,10 +164,15 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     def _embed_anchors(self, X: Any, weights: np.ndarray | None) -> FitResult:
         """Fit the map that is linear in anchor weights to validated data."""
+        if not isinstance(self.approximation, Anchors):
+            raise ValueError(
+                f"approximation={self.approximation!r} must be an Anchors of eigenscape.options, or None"
+            )
         if self.c is not None:
-            raise ValueError(f"c={self.c!r} is not defined with n_anchors; leave one of them None")
+            raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
+        metric = self._neighborhood().option.metric
         n_anchors = check_anchors(
-            self.n_anchors, self.n_components, X, self.metric, self.on_disconnected, weights
+            self.approximation, self.n_components, X, metric, self.on_disconnected, weights
         )
         graph = self._graph(X)
         split = split_graph(graph.graph, self.on_disconnected)
@@ -179,7 +183,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
             self._solver(),
             method=self.method,
             reg=self.reg,
-            gram=local_gram(split.parts[0], self.metric, {}),
+            gram=local_gram(split.parts[0], metric, {}),
         )
         result = graph.result(embedding, split.labels, self.n_components)
         return result.with_attributes({**spectral_attributes(embedding), **anchor_attributes(embedding)})
@@ -198,13 +202,12 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         return float(((1.0 if self.c is None else self.c) - self.eigenvalues_).sum())
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(
-            self.n_neighbors, self.radius, self.metric, self.metric_params, self.neighbors, self.n_jobs
-        )
+        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)
 
     def _graph(self, X: Any) -> SampleGraph:
-        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
-        if self.radius is None:
+        neighborhood = self._neighborhood()
+        graph = neighborhood_graph(X, neighborhood, self.n_components)
+        if neighborhood.by_count:
             self._check_n_neighbors(graph.attributes["n_neighbors_"])
         else:
             self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
@@ -225,8 +228,16 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
                 f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
                 " None for the limit"
             )
-        if self.radius is None:
-            self._check_n_neighbors(check_count("n_neighbors", self._neighborhood().count(n_samples)))
+        neighborhood = self._neighborhood()
+        if isinstance(neighborhood.option, SpanningTree) or (
+            isinstance(neighborhood.option, KNNGraph) and neighborhood.option.symmetrize != "union"
+        ):
+            raise ValueError(
+                f"graph={neighborhood.option!r} is not supported: points are reconstructed from their nearest"
+                " neighbours; use KNNGraph(n_neighbors) or RadiusGraph(radius)"
+            )
+        if neighborhood.by_count:
+            self._check_n_neighbors(neighborhood.count(n_samples))
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"
@@ -248,6 +259,6 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
             raise ValueError(
                 f"method={self.method!r} with n_components={self.n_components} needs at least {minimum}"
                 f" neighbours of each sample, but {len(few)} of {len(counts)} distinct samples have fewer"
-                f" within radius={self.radius:g} (at least one has {counts.min()}); enlarge radius, or use"
+                f" within radius={self._neighborhood().option.radius:g} (at least one has {counts.min()}); enlarge radius, or use"
                 " n_neighbors"
             )

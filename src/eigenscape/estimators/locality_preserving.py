@@ -77,18 +77,16 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     True
     """
 
+    _edge_weights = "heat"
+
     def __init__(
         self,
         n_components: int = 2,
         *,
         affine: bool = True,
         n_neighbors: int | None = None,
-        radius: float | None = None,
-        weights: Literal["binary", "heat", "inverse"] = "heat",
-        t: float | None = None,
         metric: str | Callable[..., float] = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Literal["auto", "exact", "approximate"] = "auto",
+        affinity: Graph | None = None,
         regularization: float = 0.0,
         on_disconnected: Literal["connect", "whole", "raise"] = "connect",
         n_jobs: int | None = None,
@@ -97,12 +95,8 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self.n_components = n_components
         self.affine = affine
         self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.weights = weights
-        self.t = t
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.affinity = affinity
         self.regularization = regularization
         self.on_disconnected = on_disconnected
         self.n_jobs = n_jobs

@@ -73,6 +73,7 @@ class ClassicalMDS(
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
+    _blocked = True
 
     def __init__(
         self,
@@ -83,10 +84,7 @@ class ClassicalMDS(
         centering: ArrayLike | None = None,
         order: Order = "value",
         indefinite: Indefinite = "keep",
-        storage: Storage = "auto",
         eigen_solver: DenseSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -97,10 +95,7 @@ class ClassicalMDS(
         self.centering = centering
         self.order = order
         self.indefinite = indefinite
-        self.storage = storage
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -109,7 +104,6 @@ class ClassicalMDS(
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_choice("indefinite", self.indefinite, INDEFINITE)
-        check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(
@@ -119,7 +113,7 @@ class ClassicalMDS(
             order=self.order,
             indefinite=self.indefinite,
             centering=self._centering_weights(n_points(distance.X)),
-            storage=self.storage,
+            storage=self._solver_option().storage,
             weights=weights,
         )
         model = require_components(model, self.n_components, self.order)

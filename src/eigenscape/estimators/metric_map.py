@@ -88,26 +88,22 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         n_components: int = 2,
         *,
         n_landmarks: int | None = None,
-        landmarks: LandmarkStrategy | ArrayLike = "random",
+        approximation: Landmarks | None = None,
         order: Order = "magnitude",
         metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,
         eigen_solver: DenseSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
+        self.approximation = approximation
         self.order = order
         self.metric = metric
         self.metric_params = metric_params
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -116,15 +112,18 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         check_count("n_components", self.n_components)
         check_choice("order", self.order, ("value", "magnitude"))
         check_components(self.n_components, X)
-        n_landmarks = self.n_landmarks
-        if n_landmarks is None and isinstance(self.landmarks, str):
-            n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+        given = given_landmarks(None, self.approximation)
+        if given is None:
+            default = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+            given = Landmarks(default if self.n_landmarks is None else self.n_landmarks, "random")
+        elif self.n_landmarks is not None:
+            given_landmarks(self.n_landmarks, self.approximation)  # raises ValueError
         rows = not self._is_precomputed() and X.ndim == 2
-        options = check_landmarks(n_landmarks, self.landmarks, 1.0, self.n_components, X, rows)
+        options = check_landmarks(given, self.n_components, X, rows)
         if options.count is None or options.points is not None:
             raise ValueError(
                 "MetricMap needs a number of landmarks or the indices of samples; use LandmarkMDS for"
-                " n_landmarks='auto' or landmarks given as points"
+                " n_landmarks='auto' or landmarks that are points"
             )
         solver = self._solver()
         distance = bind_distance(self.metric, self.metric_params, X)

@@ -94,8 +94,7 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         n_neighbors: int | None = None,
         exaggeration: float = 1.0,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
+        graph: KNNGraph | None = None,
         on_disconnected: Literal["connect", "raise"] = "connect",
         max_iter: int = 500,
         tol: float = 1e-3,
@@ -107,8 +106,7 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         self.n_neighbors = n_neighbors
         self.exaggeration = exaggeration
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.graph = graph
         self.on_disconnected = on_disconnected
         self.max_iter = max_iter
         self.tol = tol
@@ -119,15 +117,10 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         options = self._layout_options()
         seed = self._seed()
-        neighborhood = Neighborhood(
-            self.n_neighbors,
-            None,
-            self.metric,
-            self.metric_params,
-            self.neighbors,
-            self.n_jobs,
-            most=_NEIGHBORS,
-        )
+        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
+        if not isinstance(option, KNNGraph):
+            raise ValueError(f"graph={option!r} must be a KNNGraph, or None")
+        neighborhood = Neighborhood(option, self.n_jobs, _NEIGHBORS)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = mutual_affinity(split.parts[0], graph.attributes["n_neighbors_"])

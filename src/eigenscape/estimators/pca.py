@@ -138,8 +138,6 @@ class PCA(LinearMixin, Estimator):
         *,
         whiten: bool = False,
         eigen_solver: Literal["auto", "dense", "lanczos"] | EigenSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -147,8 +145,6 @@ class PCA(LinearMixin, Estimator):
         self.n_components = n_components
         self.whiten = whiten
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -87,8 +87,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
         n_steps: int | None = None,
         n_landmarks: int = 1000,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
+        graph: KNNGraph | None = None,
         on_disconnected: Literal["connect", "raise"] = "connect",
         max_iter: int = 300,
         tol: float = 1e-5,
@@ -101,8 +100,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
         self.n_steps = n_steps
         self.n_landmarks = n_landmarks
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
+        self.graph = graph
         self.on_disconnected = on_disconnected
         self.max_iter = max_iter
         self.tol = tol
@@ -118,9 +116,10 @@ class PotentialMap(EmbeddingMixin, Estimator):
             f"a potential map of {n_cells} cells (all their pairs)",
             "lower n_landmarks",
         )
-        neighborhood = Neighborhood(
-            self.n_neighbors, None, self.metric, self.metric_params, self.neighbors, self.n_jobs
-        )
+        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
+        if not isinstance(option, KNNGraph):
+            raise ValueError(f"graph={option!r} must be a KNNGraph, or None")
+        neighborhood = Neighborhood(option, self.n_jobs)
         graph = neighborhood_graph(X, neighborhood, options.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])

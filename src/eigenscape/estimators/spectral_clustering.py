@@ -250,24 +250,13 @@ class SpectralClustering(
         n_components: int | None = None,
         n_init: int = 10,
         max_clusters: int = 15,
-        affinity: KernelLike = "nearest_neighbors",
+        affinity: AffinityLike = "nearest_neighbors",
         n_neighbors: int | None = None,
-        joined: Joined = "union",
-        radius: float | None = None,
-        weights: AffinityWeights = "binary",
-        t: float | None = None,
         gamma: float | None = None,
         metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        neighbors: Neighbors = "auto",
-        include_diagonal: bool = True,
         on_disconnected: OnDisconnected = "connect",
-        dictionary_size: int | None = None,
-        dictionary_tol: float | None = None,
-        dictionary: Any = None,
+        approximation: Dictionary | None = None,
         eigen_solver: GraphSolver = "auto",
-        tol: float = 1e-10,
-        max_iter: int | None = None,
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -279,22 +268,11 @@ class SpectralClustering(
         self.max_clusters = max_clusters
         self.affinity = affinity
         self.n_neighbors = n_neighbors
-        self.joined = joined
-        self.radius = radius
-        self.weights = weights
-        self.t = t
         self.gamma = gamma
         self.metric = metric
-        self.metric_params = metric_params
-        self.neighbors = neighbors
-        self.include_diagonal = include_diagonal
         self.on_disconnected = on_disconnected
-        self.dictionary_size = dictionary_size
-        self.dictionary_tol = dictionary_tol
-        self.dictionary = dictionary
+        self.approximation = approximation
         self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -302,11 +280,11 @@ class SpectralClustering(
     def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
         self._check_parameters(n_points(X))
         by_cut = self.assign_labels in _BY_CUT
-        options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
-        check_diagonal(weights, self.include_diagonal, options.is_graph)
-        if check_dictionary(self.dictionary_size, self.dictionary_tol, self.dictionary):
+        options, solver = AffinityOptions.of(self), self._solver()
+        dictionary = given_dictionary(self.approximation)
+        if dictionary is not None:
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            return self._embed_dictionary(X, options, blocks)
+            return self._embed_dictionary(X, options, dictionary, blocks)
         samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
         separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
@@ -322,11 +300,7 @@ class SpectralClustering(
             )
         vertex_measure = samples.weights(weights)
         measure = split.weights_of(vertex_measure)[0]
-        given: dict[str, Any] = {
-            "diagonal": self.include_diagonal,
-            "weights": similarities,
-            "measure": measure,
-        }
+        given: dict[str, Any] = {"weights": similarities, "measure": measure}
         attributes: dict[str, Any] = {}
         if self._auto:
             limit = min(most, n_points(affinity.kernel.X) - 1)
@@ -389,7 +363,7 @@ class SpectralClustering(
                 f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
                 " assign_labels='kmeans'"
             )
-        if self.assign_labels in _BY_CUT and uses_dictionary(self):
+        if self.assign_labels in _BY_CUT and self.approximation is not None:
             raise ValueError(
                 f"assign_labels={self.assign_labels!r} compares all cuts, which needs all similarities; use"
                 " 'kmeans' with a dictionary"
@@ -399,7 +373,7 @@ class SpectralClustering(
 
     def _check_auto(self, n_samples: int) -> None:
         """Raise ValueError if the number of clusters cannot be chosen."""
-        if uses_dictionary(self):
+        if self.approximation is not None:
             raise ValueError(
                 "n_clusters='auto' reweights all samples, and a dictionary counts every row once; set"
                 " n_clusters, or leave out the dictionary"
@@ -444,15 +418,15 @@ class SpectralClustering(
         """Return the largest number of clusters that the parameters allow."""
         return min(self.max_clusters, n_samples - 1) if self.n_clusters == "auto" else self.n_clusters
 
-    def _embed_dictionary(self, X: Any, options: AffinityOptions, blocks: Any) -> FitResult:
-        dictionary, n_components = (
-            dictionary_options(self, "divisive"),
-            self._n_coordinates(self._given_count),
-        )
+    def _embed_dictionary(
+        self, X: Any, options: AffinityOptions, dictionary: Dictionary, blocks: Any
+    ) -> FitResult:
+        n_components = self._n_coordinates(self._given_count)
+        fit_options = dictionary_options(self, dictionary, "divisive")
         state, attributes = fit_affinity_dictionary(
-            X, options, dictionary, n_components, blocks, self.dictionary
+            X, options, fit_options, n_components, blocks, dictionary.points
         )
-        model = greedy_spectral_map(state, dictionary, n_components, X if blocks is None else None)
+        model = greedy_spectral_map(state, fit_options, n_components, X if blocks is None else None)
         warn_if_disconnected(model, self.on_disconnected)
         result = spectral_result(model, attributes)
         if blocks is not None:
