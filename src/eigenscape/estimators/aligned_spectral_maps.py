@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
@@ -34,7 +33,6 @@ from eigenscape.solvers import NAMES, SolverConfig
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
-@documented
 class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
@@ -49,21 +47,51 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     coupling : float or "auto", default="auto"
         Weight of a link, relative to the mean degree of a row within its view. "auto" compares 0.1, 0.3, 1, 3
         and 10: a part of the links is left out, and the weakest coupling is used that brings their rows as
         near to each other as the best one does, within one standard error. Stronger links keep fewer
         neighbours within the views.
-    {n_neighbors} {weights/affinity}
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
+        ``m`` distinct samples, and at most ``m - 1``.
+    weights : {"binary", "heat", "inverse", "local"}, default="binary"
+        Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, ``1 / d`` scaled to a maximum of 1, or
+        ``exp(-d^2 / (rho(x) rho(y)))`` with ``rho`` the length of the ``n_neighbors``-th shortest edge of a
+        point (the distance to its ``n_neighbors``-th nearest neighbour), so that weights do not depend on the
+        density.
+
         Widths are estimated in each view.
-    {metric} {metric_params}
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         Neighbour search, as in :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
-    {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
+        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
+        and ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
+        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -84,9 +112,16 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         far from each other as unrelated rows.
     n_links_ : int
         Number of links.
-    {eigenvalues_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+
         Here of the coupled graph.
-    {residuals_} {solver_} {n_iter_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
 
     Examples
     --------
@@ -149,7 +184,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         ----------
         X : list or dict of array-like or sparse matrices of shape (n_samples, n_features)
             The views, by name if a dict. Their numbers of rows and of columns may differ.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         links : list or dict of array-like, dict of pairs, or "rows"
             Which rows belong together. One sequence of ids for each view: a row is linked to the row of the
             same id in the next view that has it; None and NaN are no ids. Or pairs of row numbers by the

@@ -20,7 +20,6 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
@@ -45,7 +44,6 @@ class _Fold(NamedTuple):
     span: np.ndarray  # distances of the rows left out from the span
 
 
-@documented
 class EigenspaceDensity(DensityMixin, BaseEstimator):
     r"""Density of coordinates by a mixture of Gaussians, and outliers by density and distance from the span.
 
@@ -86,7 +84,11 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds and of the mixtures.
-    {n_jobs} {verbose}
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -101,7 +103,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Distance from the span that is used.
     offset_ : float
         Score below which a row is an outlier.
-    {embedder_} {n_features_in_}
+    embedder_ : estimator
+        The fitted embedder.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -149,7 +154,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data, in the form that ``embedder`` takes.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -323,7 +329,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_new, n_features)
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -386,7 +393,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -14,7 +14,6 @@ from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
@@ -40,7 +39,6 @@ from eigenscape.quality.edge_distortion import distortion
 _DEFAULT_KERNELS = 64
 
 
-@documented
 class KernelEigenmap(Estimator):
     r"""A continuous map from the space of the data that is smooth on a graph, and its inverse.
 
@@ -61,7 +59,8 @@ class KernelEigenmap(Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     n_kernels : int, "auto" or None, default=None
         Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the samples.
         If there are at least as many features as samples, about as many kernels as local coordinates.
@@ -116,9 +115,27 @@ class KernelEigenmap(Estimator):
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample; two samples are connected if either is among those of the
         other. If None, 12, or fewer for less than 48 distinct samples.
-    {radius} {weights} {t} {metric}
+    radius : float or None, default=None
+        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+    weights : {"binary", "heat", "inverse"}, default="inverse"
+        Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a maximum of 1.
+    t : float or None, default=None
+        Width of heat weights. If None, the median squared length of the edges.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+
         Rows are needed, so "precomputed" distances are not supported.
-    {metric_params} {neighbors}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
+        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
+        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
+        cloned and fitted to the samples, and its own metric is used; a
+        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
+        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
+        are then searched exactly by ``metric``.
     regularization : float, default=0
         Added to the diagonal of :math:`W`. Makes the map more isometric if all neighbourhoods have the same
         size (Brand sec. 4).
@@ -126,11 +143,19 @@ class KernelEigenmap(Estimator):
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "whole" keeps the components, each with its own constant eigenvector. Both issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
-    {random_state} {n_jobs} {verbose}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues :math:`\lambda`, largest first.
     distortion_ : float
@@ -161,8 +186,22 @@ class KernelEigenmap(Estimator):
         to the diameter of the data. Computed on first access.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         Edge weights; duplicate samples share a vertex.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_}
-    {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Not set for other kinds of graphs.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+    t_ : float
+        Width of heat weights. Set if ``weights="heat"``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -245,7 +284,8 @@ class KernelEigenmap(Estimator):
         X : array-like of shape (n_samples, n_features)
             Training data; may be sparse with ``basis="features"``. For a dask collection the map is fitted to
             a sample of its rows.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Symmetric edge weights between the rows of ``X``. If None, their neighbourhood graph is computed.
             New points are placed by their features alone.

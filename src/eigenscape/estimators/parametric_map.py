@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
@@ -24,7 +23,6 @@ from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.map_loss import map_loss
 
 
-@documented
 class ParametricMap(Estimator):
     r"""Coordinates of any embedder as a regression on the rows: small, fast and without training rows.
 
@@ -52,7 +50,11 @@ class ParametricMap(Estimator):
         coordinates of ``X`` are those of its ``transform``.
     random_state : int, RandomState instance or None, default=0
         Seed of the random features. If None, results may differ between calls.
-    {n_jobs} {verbose}
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -65,7 +67,8 @@ class ParametricMap(Estimator):
     leave_one_out_errors_ : ndarray of shape (n_components,)
         Root mean square errors of the coordinates of training rows, each predicted without its own, relative
         to their spread. Set if ``regressor`` is None.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -107,7 +110,8 @@ class ParametricMap(Estimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

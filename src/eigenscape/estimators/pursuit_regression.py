@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import reporting
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
@@ -19,7 +18,6 @@ from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
-@documented
 class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
@@ -50,7 +48,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         A search ends when a step lowers the squared error by less than this ratio.
     random_state : int, RandomState instance or None, default=0
         Seed of the starts and of the folds. If None, results may differ between calls.
-    {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -62,7 +61,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         Share of the variance of the training values that 0, 1, ... terms do not explain.
     n_iter_ : int
         Largest number of cycles over all terms.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -104,7 +104,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X/training}
+        X : array-like of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Target values.
 

@@ -17,7 +17,6 @@ from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._comparison_sections import comparison_body
 from eigenscape.app.report._conclusion import ComparedModel, total_seconds
 from eigenscape.app.report._details import Timings
-from eigenscape.app.report._docs import documented
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._html import document, write_page
 from eigenscape.app.report._map_data import (
@@ -39,7 +38,6 @@ from eigenscape.app.report._thumbnails import thumbnails
 from eigenscape.quality import procrustes
 
 
-@documented
 def write_comparison(
     path: str | Path,
     models: Mapping[str, BaseEstimator],
@@ -66,13 +64,24 @@ def write_comparison(
 
     Parameters
     ----------
-    {path}
+    path : str or Path
+        The HTML file to write. It is written atomically.
     models : dict of str to fitted estimator
         At least two models, fitted to the same points.
-    {table_or_X} {held_out} {labels} {ids}
+    table_or_X : Table, array-like, sparse array, list of objects, or stream
+        The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, the held-out loss is that of a further fit to four fifths of the points.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Labels of the points. If None, those of the table.
+    ids : array-like of shape (n_samples,) or None, default=None
+        Identifiers of the points. If None, those of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the maps can be coloured, of any type. None and NaN are missing values.
-    {images}
+    images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
+        Images of the samples, shown beside the cursor; numbers of any range. If None, those of a table of
+        images. They are reduced to at most 3 MB together.
     max_points : int or None, default=50000
         Maximum number of points drawn, a random sample; None for all.
     command : str or None, default=None
@@ -81,7 +90,10 @@ def write_comparison(
         Duration of each fit.
     memory : dict of model name to bytes, float or None, default=None
         Peak memory of each fit, or of all fits. If None, the peak memory of this process is shown.
-    {seed} {force}
+    seed : int, default=0
+        Seed of the samples and the further fits.
+    force : bool, default=False
+        Whether to replace an existing file.
 
     Returns
     -------
