@@ -57,6 +57,17 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
         ``m`` distinct samples, and at most ``m - 1``.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     weights : {"binary", "heat", "inverse", "local"}, default="binary"
         Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, ``1 / d`` scaled to a maximum of 1, or
         ``exp(-d^2 / (rho(x) rho(y)))`` with ``rho`` the length of the ``n_neighbors``-th shortest edge of a
@@ -64,8 +75,6 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         density.
 
         Widths are estimated in each view.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
@@ -84,12 +93,6 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

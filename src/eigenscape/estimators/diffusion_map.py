@@ -63,17 +63,28 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     diffusion_time : float, default=1
         The time ``t``, at least 0: rapidly varying eigenfunctions decay with it. It must be an integer if an
         eigenvalue is negative.
-    bandwidth : {"global", "local"}, default="global"
-        For ``affinity="rbf"``. "local" is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 /
-        (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its
-        sums are nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer
-        where points are sparse. The width of a graph is given by ``weights``.
     gamma : float or None, default=None
         Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
         neighbour, or 1 if ``bandwidth="local"``.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
         ``m`` distinct samples, and at most ``m - 1``.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
+    bandwidth : {"global", "local"}, default="global"
+        For ``affinity="rbf"``. "local" is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 /
+        (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its
+        sums are nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer
+        where points are sparse. The width of a graph is given by ``weights``.
     joined : {"union", "mutual", "shared"}, default="union"
         Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
         neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
@@ -90,8 +101,6 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         Width of heat weights. If None, the median squared length of the edges.
 
         Not the diffusion time.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -142,12 +151,6 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

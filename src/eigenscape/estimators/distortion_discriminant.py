@@ -78,6 +78,9 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         if the noise reaches all directions of the signal. Otherwise :math:`q` would be infinite: the estimate
         of Ledoit and Wolf, at least 1e-6, is used, with a
         :class:`~eigenscape.exceptions.SingularNoiseWarning`.
+
+    Other Parameters
+    ----------------
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

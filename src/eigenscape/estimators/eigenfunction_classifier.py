@@ -43,18 +43,21 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         least 0.1).
     alpha : float or "auto", default="auto"
         Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
-    smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions alike. "auto" chooses
-        between 1 and 2 by the leave-one-out error of the labelled rows.
-    class_weight : {"balanced"}, dict or None, default=None
-        Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
-        labelled, and if rare classes matter as much as common ones.
     prefit : bool, default=False
         Whether ``embedder`` is fitted already, for example to a stream or a dask collection. It is then used
         as it is, and only labelled rows are needed in ``fit``.
     n_jobs : int or None, default=None
         Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
         fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
+    smoothness : float or "auto", default="auto"
+        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions alike. "auto" chooses
+        between 1 and 2 by the leave-one-out error of the labelled rows.
+    class_weight : {"balanced"}, dict or None, default=None
+        Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
+        labelled, and if rare classes matter as much as common ones.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

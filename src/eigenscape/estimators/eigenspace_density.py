@@ -67,6 +67,19 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         density; their distance from the span is then that of a row from its reconstruction.
     n_mixtures : int or "auto", default="auto"
         Number of Gaussians. "auto" has the largest mean log density of rows left out.
+    contamination : float or "auto", default="auto"
+        Share of the training rows, in (0, 0.5], that ``predict`` calls outliers. "auto": the training rows
+        are taken to be usual, and one in a hundred rows left out is called an outlier.
+    prefit : bool, default=False
+        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds and of the mixtures.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Form of the covariances, as in sklearn.mixture.GaussianMixture.
     reg_covar : float, default=1e-3
@@ -75,18 +88,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Distance of a row from the span. "kernel": in feature space, for kernels of two rows. "inverse": the
         squared distance of a row from ``inverse_transform`` of its coordinates. "none": only the density
         counts. "auto" is the first of these that ``embedder`` has.
-    contamination : float or "auto", default="auto"
-        Share of the training rows, in (0, 0.5], that ``predict`` calls outliers. "auto": the training rows
-        are taken to be usual, and one in a hundred rows left out is called an outlier.
     cv : int, default=3
         Number of folds in which rows are left out: of the embedder too, unless it is fitted already.
-    prefit : bool, default=False
-        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the folds and of the mixtures.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -43,15 +43,18 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     n_components : int, default=2
         Number of latent coordinates :math:`q`. For :math:`d` features the model is determined only if
         :math:`(d - q)^2 \ge d + q`; otherwise many models have the same likelihood.
-    tol : float, default=1e-8
-        EM stops when a step raises the log-likelihood by at most this, per observed value.
-    max_iter : int, default=1000
-        Maximum number of steps of EM.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
 
         Used if values are missing.
+
+    Other Parameters
+    ----------------
+    tol : float, default=1e-8
+        EM stops when a step raises the log-likelihood by at most this, per observed value.
+    max_iter : int, default=1000
+        Maximum number of steps of EM.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -34,21 +34,24 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     ----------
     n_components : int, default=2
         Number of coordinates.
-    n_rounds : int, default=5
-        Number of moves to the farthest point and back in the search for a pair of distant points.
     metric : str or callable, default="euclidean"
         Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
         distances of new points to the training samples. A function of two samples; these may be arbitrary
         objects if ``X`` is a list of objects.
 
         Only the distances to the pivots are used after ``fit``.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
 
         The searches start from random points.
+
+    Other Parameters
+    ----------------
+    n_rounds : int, default=5
+        Number of moves to the farthest point and back in the search for a pair of distant points.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

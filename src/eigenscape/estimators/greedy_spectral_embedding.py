@@ -124,6 +124,21 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Size of the dictionary, selected with an almost minimal error in several passes over the data
         (algorithm 2). For a stream that is read once its members are replaced as better ones arrive
         (:meth:`partial_fit`). If ``tol`` is given too, the maximum size.
+    gamma : float or None, default=None
+        Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
+        the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
+        "sigmoid".
+
+        For a stream it is estimated from the first chunk.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"}, array or model, default="greedy"
         Selection of the dictionary. "greedy": algorithms 1 and 2, which bound the largest error. "rpcholesky"
         (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
@@ -144,12 +159,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         at most 1000 random points, of a stream those of its first chunk. ``tol`` is to be compared with
         :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times those of a kernel divided by sums.
         ``averages`` is ignored. For ``normalization="divisive"`` only.
-    gamma : float or None, default=None
-        Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
-        the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
-        "sigmoid".
-
-        For a stream it is estimated from the first chunk.
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
@@ -168,12 +177,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     inverse_gamma : float or None, default=None
         Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``.
         If None, one over the median squared distance between coordinates.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -69,6 +69,23 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
         ``m`` distinct samples, and at most ``m - 1``.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
+        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
+        the training samples.
+    n_landmarks : int, "auto" or None, default=None
+        Number of landmarks, in each component if components are embedded separately. If None, all samples are
+        used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
+        requires) and doubles the number until the embedding moves by less than ``landmark_tol``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     joined : {"union", "mutual", "shared"}, default="union"
         Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
         neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
@@ -78,10 +95,6 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         The stricter rules leave out shortcuts, which distort geodesic distances.
     radius : float or None, default=None
         If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
-    metric : str or callable, default="euclidean"
-        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
-        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
-        the training samples.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -98,10 +111,6 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
         other samples on its map as new points. These issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
-    n_landmarks : int, "auto" or None, default=None
-        Number of landmarks, in each component if components are embedded separately. If None, all samples are
-        used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
-        requires) and doubles the number until the embedding moves by less than ``landmark_tol``.
     landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
         Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
         far; "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation,
@@ -151,12 +160,6 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

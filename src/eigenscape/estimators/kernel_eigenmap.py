@@ -69,6 +69,22 @@ class KernelEigenmap(Estimator):
     sigma : float or "auto", default="auto"
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
         centre. Ignored if ``covariances`` is an array.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample; two samples are connected if either is among those of the
+        other. If None, 12, or fewer for less than 48 distinct samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+
+        Rows are needed, so "precomputed" distances are not supported.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     covariances : {"spherical", "full"} or array-like, default="spherical"
         Covariances :math:`\Sigma_k` of the kernels. "spherical": :math:`\sigma^2 I`. "full": each kernel has
         the shape of the samples around it; its largest width is ``sigma``, the smallest at least a fifth of
@@ -112,19 +128,12 @@ class KernelEigenmap(Estimator):
         Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
         "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
         and the parameter may be changed after ``fit``.
-    n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample; two samples are connected if either is among those of the
-        other. If None, 12, or fewer for less than 48 distinct samples.
     radius : float or None, default=None
         If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
     weights : {"binary", "heat", "inverse"}, default="inverse"
         Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a maximum of 1.
     t : float or None, default=None
         Width of heat weights. If None, the median squared length of the edges.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
-
-        Rows are needed, so "precomputed" distances are not supported.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -143,12 +152,6 @@ class KernelEigenmap(Estimator):
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "whole" keeps the components, each with its own constant eigenvector. Both issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

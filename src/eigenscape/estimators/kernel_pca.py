@@ -55,6 +55,15 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
         the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
         "sigmoid".
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
@@ -102,12 +111,6 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -56,6 +56,23 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
     n_landmarks : int or "auto", default="auto"
         Number of landmarks. "auto" starts with 16 (or twice as many as ``n_components`` requires) and doubles
         the number until the embedding moves by less than ``landmark_tol``, or to 1024, with a warning.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
+        Only the distances to the landmarks are used. If ``landmarks`` are q sample indices, ``X`` may also be
+        a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes rows like
+        that).
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
         Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
         far; "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation,
@@ -67,14 +84,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
     landmark_tol : float, default=0.01
         Largest movement of the embedding accepted by ``n_landmarks="auto"``: the root mean square movement of
         at most 500 samples that are not landmarks, after alignment, relative to the spread of the embedding.
-    metric : str or callable, default="euclidean"
-        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
-        distances of new points to the training samples. A function of two samples; these may be arbitrary
-        objects if ``X`` is a list of objects.
-
-        Only the distances to the landmarks are used. If ``landmarks`` are q sample indices, ``X`` may also be
-        a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes rows like
-        that).
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     order : {"value", "magnitude"}, default="value"
@@ -94,12 +103,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

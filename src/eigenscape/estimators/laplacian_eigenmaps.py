@@ -75,6 +75,20 @@ class LaplacianEigenmaps(
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
         ``m`` distinct samples, and at most ``m - 1``.
+    gamma : float or None, default=None
+        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
+        neighbour.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     joined : {"union", "mutual", "shared"}, default="union"
         Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
         neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
@@ -89,11 +103,6 @@ class LaplacianEigenmaps(
         density.
     t : float or None, default=None
         Width of heat weights. If None, the median squared length of the edges.
-    gamma : float or None, default=None
-        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
-        neighbour.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -164,12 +173,6 @@ class LaplacianEigenmaps(
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

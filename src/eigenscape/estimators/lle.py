@@ -50,14 +50,31 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         ``m`` distinct samples, and at most ``m - 1``.
 
         Each sample is reconstructed from these.
+    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+        Matrix :math:`M`, as above. For :math:`d` components a neighbourhood needs at least 1 neighbour
+        ("standard"), :math:`d` ("modified"), :math:`d (d + 3) / 2` ("hessian") or :math:`d + 1` ("ltsa").
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
+        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
+        the training samples.
+
+        Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
+        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
+        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     radius : float or None, default=None
         If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
 
         Each sample is reconstructed from all samples within the radius. The methods other than "standard"
         need a minimum number of them (see ``method``).
-    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
-        Matrix :math:`M`, as above. For :math:`d` components a neighbourhood needs at least 1 neighbour
-        ("standard"), :math:`d` ("modified"), :math:`d (d + 3) / 2` ("hessian") or :math:`d + 1` ("ltsa").
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg`` times their trace is added to the diagonal, as in
         scikit-learn (Saul and Roweis divide by the number of neighbours). Of the values for which Swiss rolls
@@ -68,14 +85,6 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     c : float or None, default=None
         If None, new points are placed by the limit of large ``c``, as above. A number above 1 selects
         Bengio's kernel ``k_m = (c - 1) k' + k''``, which draws new points towards the origin.
-    metric : str or callable, default="euclidean"
-        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
-        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
-        the training samples.
-
-        Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
-        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
-        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -110,12 +119,6 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

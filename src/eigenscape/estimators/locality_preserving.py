@@ -42,14 +42,20 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample; two samples are connected if at least one is among the
         neighbours of the other. If None, 12, or fewer for fewer than 48 samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     radius : float or None, default=None
         If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
     weights : {"binary", "heat", "inverse"}, default="heat"
         Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, or ``1 / d`` scaled to a maximum of 1.
     t : float or None, default=None
         Width of heat weights. If None, the median squared length of the edges.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -67,9 +73,6 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
         ``fit`` cannot be connected.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

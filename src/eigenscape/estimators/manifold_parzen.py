@@ -41,16 +41,19 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Number of tangent directions; 0 is the usual kernel density estimate.
     noise : float or "auto", default="auto"
         Variance :math:`\sigma^2` in all directions.
-    cv : int, default=3
-        Number of folds. Parameters that are "auto" have the largest mean log density of rows left out, which
-        is not that of leave-one-out: there a row would be a neighbour of the rows that predict it.
-    max_rows : int, default=1000
-        Number of rows, drawn at random, from which parameters are chosen.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
         Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
         fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
+    cv : int, default=3
+        Number of folds. Parameters that are "auto" have the largest mean log density of rows left out, which
+        is not that of leave-one-out: there a row would be a neighbour of the rows that predict it.
+    max_rows : int, default=1000
+        Number of rows, drawn at random, from which parameters are chosen.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

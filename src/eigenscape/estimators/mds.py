@@ -48,6 +48,15 @@ class ClassicalMDS(
         Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
         distances of new points to the training samples. A function of two samples; these may be arbitrary
         objects if ``X`` is a list of objects.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     centering : array-like of shape (n_samples,) or None, default=None
@@ -73,12 +82,6 @@ class ClassicalMDS(
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -45,6 +45,21 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     n_landmarks : int or None, default=None
         Number of landmarks. If None, twice the number of coordinates (at least two more than these), as the
         authors recommend.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
+        Only the distances to the landmarks are used.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     landmarks : {"random", "maxmin", "kmeans", "greedy"} or array-like of int, default="random"
         Choice of the landmarks, the first of which is the origin. "random" takes a random sample; "maxmin"
         repeatedly the sample farthest from the landmarks chosen so far; "greedy" the one farthest from their
@@ -53,12 +68,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     order : {"value", "magnitude"}, default="magnitude"
         Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
         distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
-    metric : str or callable, default="euclidean"
-        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
-        distances of new points to the training samples. A function of two samples; these may be arbitrary
-        objects if ``X`` is a list of objects.
-
-        Only the distances to the landmarks are used.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
@@ -72,12 +81,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

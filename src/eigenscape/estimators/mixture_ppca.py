@@ -54,6 +54,11 @@ class MixturePPCA(LatentMixin, Estimator):
     n_components : int, default=2
         Number of dimensions of each plane. ``n_features`` of them leave no variance to the noise, which
         causes a warning.
+    random_state : int, RandomState instance or None, default=0
+        Seed of k-means and of ``sample``. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     n_init : int, default=5
         Number of starts; the result of largest likelihood is kept.
     noise_floor : float, default=1e-6
@@ -63,8 +68,6 @@ class MixturePPCA(LatentMixin, Estimator):
         EM stops when a step raises the log-likelihood by at most this, per observed value.
     max_iter : int, default=500
         Maximum number of steps of EM.
-    random_state : int, RandomState instance or None, default=0
-        Seed of k-means and of ``sample``. If None, results may differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

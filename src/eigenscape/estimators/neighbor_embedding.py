@@ -45,6 +45,15 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         and places new points best on the data of docs/benchmarks/pictures.md.
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -64,12 +73,6 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     tol : float, default=1e-3
         The layout stops when the points move by less than this in an iteration, in root mean square relative
         to the spread of the map. The quality of a map rarely changes after that.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -40,6 +40,12 @@ class OrdinalMDS(Estimator):
         objects if ``X`` is a list of objects.
 
         The dissimilarities need not satisfy the triangle inequality.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+    Other Parameters
+    ----------------
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     n_init : int, default=4
@@ -52,9 +58,6 @@ class OrdinalMDS(Estimator):
     ties : {"primary", "secondary"}, default="primary"
         Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
         fitted by one value ("secondary").
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

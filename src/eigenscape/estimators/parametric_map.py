@@ -40,8 +40,6 @@ class ParametricMap(Estimator):
         Estimator with ``embedding_`` or ``transform``. If None, LaplacianEigenmaps with 2 components.
     regressor : estimator or None, default=None
         Regressor of scikit-learn for several outputs. If None, ridge regression on random Fourier features.
-    n_features : int, default=1000
-        Number of random features. Ignored if ``regressor`` is given.
     gamma : float or "auto", default="auto"
         Width of the Gaussian kernel that the features approximate. "auto" has the least leave-one-out error
         among five widths around one over the median squared distance. Ignored if ``regressor`` is given.
@@ -53,6 +51,11 @@ class ParametricMap(Estimator):
     n_jobs : int or None, default=None
         Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
         fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
+    n_features : int, default=1000
+        Number of random features. Ignored if ``regressor`` is given.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

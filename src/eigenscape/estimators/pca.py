@@ -64,6 +64,14 @@ class PCA(LinearMixin, Estimator):
         variance.
     whiten : bool, default=False
         Whether to scale the coordinates to unit variance.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads for products with sparse data; None or -1 for all cores.
+
+    Other Parameters
+    ----------------
     eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver, default="auto"
         Eigensolver. "dense" forms the smaller of the two matrices, and computes a singular value
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
@@ -74,11 +82,6 @@ class PCA(LinearMixin, Estimator):
         1e-3 a result with a larger error is returned with a warning; above, it is refused.
     max_iter : int or None, default=None
         Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads for products with sparse data; None or -1 for all cores.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

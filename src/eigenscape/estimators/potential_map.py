@@ -38,13 +38,22 @@ class PotentialMap(EmbeddingMixin, Estimator):
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
         ``m`` distinct samples, and at most ``m - 1``.
-    n_steps : int or None, default=None
-        Number of steps :math:`t` of the random walk. If None, the knee of its von Neumann entropy: noise is
-        averaged out up to it, and structure beyond it.
     n_landmarks : int, default=1000
         Maximum number of cells. Time grows as its cube, memory as its square.
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
+        fewer. The result does not depend on it.
+
+    Other Parameters
+    ----------------
+    n_steps : int or None, default=None
+        Number of steps :math:`t` of the random walk. If None, the knee of its von Neumann entropy: noise is
+        averaged out up to it, and structure beyond it.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
@@ -63,12 +72,6 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Maximum number of iterations of metric MDS.
     tol : float, default=1e-5
         An iteration that lowers the stress by less than this is the last one.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-    n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

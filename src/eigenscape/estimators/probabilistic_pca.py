@@ -42,13 +42,16 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         maximum-likelihood model with that number.
     method : {"auto", "closed", "em"}, default="auto"
         "auto" uses the closed form for complete data and parameter-expanded EM otherwise.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+    Other Parameters
+    ----------------
     tol : float, default=1e-8
         EM stops when a step raises the log-likelihood by at most this, per observed value.
     max_iter : int, default=1000
         Maximum number of steps of EM.
-    random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -48,14 +48,17 @@ class ProjectionPursuit(LinearMixin, Estimator):
         first falls, so that it needs many starts in more than a few dimensions. A function takes one
         projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be
         maximised; its gradient is computed by differences, with two calls for each variable.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     n_init : int, default=10
         Number of random starts for each direction; the best is kept.
     max_iter : int, default=500
         Maximum number of steps of the search for one direction.
     tol : float, default=1e-6
         A search has converged if its next step would be shorter than this, in radians.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts. If None, results may differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

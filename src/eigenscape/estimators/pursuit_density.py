@@ -38,18 +38,21 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ----------
     n_components : int or None, default=None
         Largest number of directions; as many as features if None.
-    min_gain : float, default=0.01
-        Smallest gain in the mean log density of points left out by which a direction is kept.
     index : {"negentropy", "kurtosis", "friedman-tukey"}, default="negentropy"
         Measure of the departure from a normal distribution; see :class:`ProjectionPursuit`.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
+    min_gain : float, default=0.01
+        Smallest gain in the mean log density of points left out by which a direction is kept.
     n_init : int, default=10
         Number of random starts for each direction; the best is kept.
     max_iter : int, default=500
         Maximum number of steps of the search for one direction.
     tol : float, default=1e-6
         A search has converged if its next step would be shorter than this, in radians.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts. If None, results may differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

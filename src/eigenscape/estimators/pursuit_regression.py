@@ -33,6 +33,11 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     ----------
     n_terms : int, default=5
         Largest number of terms.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts and of the folds. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     cv : int or None, default=5
         Number of folds, or of samples if there are fewer, for the number of terms: a further term must lower
         the squared error of samples that were left out by more than its standard error. The first term that
@@ -46,8 +51,6 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         Maximum number of steps of the search for one direction, and of cycles over all terms.
     tol : float, default=1e-3
         A search ends when a step lowers the squared error by less than this ratio.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts and of the folds. If None, results may differ between calls.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
