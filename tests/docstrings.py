@@ -29,11 +29,12 @@ Documented = ast.ClassDef | ast.FunctionDef
 
 
 class Table:
-    """The shared entries of a room; ``found`` collects the (docstring, name) pairs of the source."""
+    """The shared entries of a room, and which of them the docstrings have."""
 
     def __init__(self, entries: list[dict[str, Any]]) -> None:
         self.entries: dict[str, list[dict[str, Any]]] = {}
-        self.found: set[tuple[str, str]] = set()
+        self.found: set[tuple[str, str]] = set()  # (docstring, name)
+        self.used: list[dict[str, Any]] = []
         for entry in entries:
             name, kind = entry["entry"].split(" : ", 1)
             self.entries.setdefault(name, []).append({**entry, "type": kind})
@@ -41,23 +42,23 @@ class Table:
     def find(self, owner: str, name: str) -> dict[str, Any] | None:
         """Return the shared entry of a name in a docstring, None if the docstring has its own."""
         self.found.add((owner, name))
-        general = None
-        for entry in self.entries.get(name, ()):
-            if owner in entry.get("users", ()):
-                return entry
-            if "users" not in entry and owner not in entry.get("own", ()):
-                general = entry
-        return general
+        entries = self.entries.get(name, ())
+        chosen = [entry for entry in entries if owner in entry.get("users", ())] or [
+            entry for entry in entries if "users" not in entry and owner not in entry.get("own", ())
+        ]
+        self.used += chosen
+        return chosen[0] if chosen else None
 
-    def unknown(self) -> set[tuple[str, str]]:
-        """Return the (docstring, name) pairs of the table that the source does not have."""
-        listed = {
-            (owner, name)
-            for name, entries in self.entries.items()
-            for entry in entries
-            for owner in (*entry.get("users", ()), *entry.get("own", ()))
-        }
-        return listed - self.found
+    def problems(self) -> list[str]:
+        """Return the parts of the table that no docstring needs, after ``find`` for all of them."""
+        problems = []
+        for name, entries in self.entries.items():
+            for entry in entries:
+                listed = (*entry.get("users", ()), *entry.get("own", ()))
+                problems += [f"{owner} has no {name}" for owner in listed if (owner, name) not in self.found]
+                if self.used.count(entry) < 2:
+                    problems.append(f"one docstring at most has this entry: {entry['entry']}")
+        return problems
 
 
 def current_sources() -> dict[Path, str]:
@@ -67,8 +68,8 @@ def current_sources() -> dict[Path, str]:
         table = Table(entries)
         for path in sorted((SOURCE / room).rglob("*.py")):
             sources[path] = rewrite(path.read_text(), table)
-        if unknown := table.unknown():
-            raise KeyError(f"{FILE.name} lists docstrings of {room} that have no such entry: {unknown}")
+        if problems := table.problems():
+            raise ValueError(f"{FILE.name}, {room}: {'; '.join(problems)}")
     return sources
 
 

@@ -370,11 +370,11 @@ class EmbeddingMixin:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data. If "precomputed", similarities or distances of shape (n_samples, n_samples). Data
-            are copied; a precomputed matrix is not, and must not be modified while the model is in use. All
-            rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise the model
-            is fitted to a sample of rows, and the others are placed by ``transform`` (see
-            ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
         y : ignored
             Not used, present for API consistency.
 

@@ -167,7 +167,7 @@ class GaussianMixin:
         n_samples : int, default=1
             Number of samples.
         random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

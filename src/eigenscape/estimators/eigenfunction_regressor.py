@@ -35,21 +35,21 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         as there are labels, at least 20 and at most 100.
     n_functions : int or "auto", default="auto"
         Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows, among
-        functions that have stable values at new rows (of a normalised graph, those with eigenvalues of at
-        least 0.1).
+        functions that have stable values at new rows (for a normalised graph: functions with an eigenvalue of
+        at least 0.1).
     alpha : float or "auto", default="auto"
         Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
     prefit : bool, default=False
         Whether ``embedder`` is fitted already, for example to a stream or a dask collection. It is then used
         as it is, and only labelled rows are needed in ``fit``.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
     smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions alike. "auto" chooses
+        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
         between 1 and 2 by the leave-one-out error of the labelled rows.
     verbose : bool, default=False
         Whether to report the progress of each stage.
@@ -135,8 +135,8 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_chunk, n_features)
-            The chunk. ``embedder`` must have ``partial_fit``; if it is None, it is a GreedySpectralEmbedding
-            with divisive normalisation and at most 500 dictionary rows.
+            Next rows. ``embedder`` must have ``partial_fit``; if it is None, a GreedySpectralEmbedding is
+            used, with divisive normalisation and at most 500 dictionary rows.
         y : array-like of shape (n_chunk,) or (n_chunk, n_outputs), optional
             Values, as for ``fit``. If None, no value of the chunk is known.
 

@@ -52,7 +52,7 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     Other Parameters
     ----------------
     tol : float, default=1e-8
-        EM stops when a step raises the log-likelihood by at most this, per observed value.
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
     max_iter : int, default=1000
         Maximum number of steps of EM.
     verbose : bool, default=False
@@ -66,7 +66,7 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     components_ : ndarray of shape (n_components, n_features)
         The transpose of ``loadings_``.
     mean_ : ndarray of shape (n_features,)
-        :math:`\mu`.
+        Mean :math:`\mu`.
     noise_variance_ : ndarray of shape (n_features,)
         The diagonal of :math:`\Psi`.
     n_components_ : int

@@ -108,8 +108,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     kernel : str, callable or Kernel, default="rbf"
         "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a Kernel, or a function of
         two samples (rows, or arbitrary objects if ``X`` is a list of objects) that returns a number.
-        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes those of new points to the
-        training samples.
+        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes the similarities of new
+        points to the training samples.
 
         The kernel must be positive semi-definite.
     normalization : {"additive", "divisive", None}, default="additive"
@@ -134,8 +134,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -175,8 +175,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     inverse_alpha : float or None, default=None
         Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
     inverse_gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``.
-        If None, one over the median squared distance between coordinates.
+        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
+        ``gamma``. If None, one over the median squared distance between coordinates.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -208,7 +208,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
         After fitting to a stream, values are those between any points and the dictionary.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

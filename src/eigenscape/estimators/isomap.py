@@ -67,8 +67,8 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     n_components : int, default=2
         Number of coordinates.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
-        ``m`` distinct samples, and at most ``m - 1``.
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
     metric : str or callable, default="euclidean"
         Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
         dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
@@ -81,16 +81,17 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
     joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
-        neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
-        least ``n_neighbors / 3`` neighbours in common ("shared"). New points are connected by the same rule;
-        a point without any edge is connected to its nearest sample, with a warning.
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
 
         The stricter rules leave out shortcuts, which distort geodesic distances.
     radius : float or None, default=None
@@ -99,29 +100,29 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
-        other samples on its map as new points. These issue a
-        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
+        other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
     landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
         Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
-        far; "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation,
-        then as "maxmin"); "kmeans" the samples nearest to the centres of k-means; "random" a random sample.
-        An array of sample indices, or of points of shape (n_landmarks, n_features), gives the landmarks
-        themselves.
+        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
+        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
+        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
+        gives the landmarks themselves.
 
         Distances are geodesic, and of given points the nearest samples are used.
     landmark_tol : float, default=0.01
-        Largest movement of the embedding accepted by ``n_landmarks="auto"``: the root mean square movement of
-        at most 500 samples that are not landmarks, after alignment, relative to the spread of the embedding.
+        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
+        not landmarks, after alignment, relative to the spread of the embedding.
     axes : {"landmarks", "samples"}, default="landmarks"
         Points whose principal axes are the coordinates of a map from landmarks. "samples" projects all
         samples on the span of the landmarks, as a dictionary does (Ouimet sec. 3), and takes their axes. At
@@ -144,22 +145,24 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
 
         Ignored unless ``ordinal=True``.
     order : {"value", "magnitude"}, default="value"
-        Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
-        distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     indefinite : {"keep", "clip", "shift"}, default="keep"
-        Treatment of negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is; use the nearest
-        positive semi-definite kernel; or add the smallest sufficient constant to all squared distances.
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -182,9 +185,10 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     landmarks_ : ndarray
         Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
         if points were given.
@@ -220,7 +224,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         leave-one-out reconstructions, relative to the spread of the rows. Computed on first access. Not
         available for precomputed matrices or if several components are embedded separately.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -49,8 +49,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     kernel : str, callable or Kernel, default="rbf"
         "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a Kernel, or a function of
         two samples (rows, or arbitrary objects if ``X`` is a list of objects) that returns a number.
-        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes those of new points to the
-        training samples.
+        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes the similarities of new
+        points to the training samples.
     gamma : float or None, default=None
         Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
         the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
@@ -59,8 +59,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -69,11 +69,11 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     coef0 : float, default=1
         Constant term of "poly" and "sigmoid". Ignored by other kernels.
     order : {"value", "magnitude"}, default="value"
-        Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
-        distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     storage : {"auto", "blocked"}, default="auto"
-        "auto" stores the matrix if it takes at most half of the free memory, and otherwise computes it in
-        blocks whenever it is applied; "blocked" always does the latter.
+        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
+        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
     dictionary_size : int or None, default=None
         Number of dictionary samples whose span approximates the kernel, chosen greedily (Ouimet). Time grows
         as ``n m^2`` and memory as ``m^2`` for ``m`` dictionary samples. If None, the size follows from
@@ -98,19 +98,20 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     inverse_alpha : float or None, default=None
         Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
     inverse_gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``, not that of ``kernel``.
-        If None, one over the median squared distance between coordinates.
+        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
+        ``gamma``. If None, one over the median squared distance between coordinates.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -124,7 +125,7 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
         samples.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -68,41 +68,43 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
     landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
         Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
-        far; "greedy" the one farthest from their affine span (pivots of a partial Cholesky factorisation,
-        then as "maxmin"); "kmeans" the samples nearest to the centres of k-means; "random" a random sample.
-        An array of sample indices, or of points of shape (n_landmarks, n_features), gives the landmarks
-        themselves.
+        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
+        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
+        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
+        gives the landmarks themselves.
 
         Landmarks given as points need not be samples.
     landmark_tol : float, default=0.01
-        Largest movement of the embedding accepted by ``n_landmarks="auto"``: the root mean square movement of
-        at most 500 samples that are not landmarks, after alignment, relative to the spread of the embedding.
+        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
+        not landmarks, after alignment, relative to the spread of the embedding.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     order : {"value", "magnitude"}, default="value"
-        Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
-        distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     indefinite : {"keep", "clip", "shift"}, default="keep"
-        Treatment of negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is; use the nearest
-        positive semi-definite kernel; or add the smallest sufficient constant to all squared distances.
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -143,7 +145,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
 
         The distances are those between landmarks.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

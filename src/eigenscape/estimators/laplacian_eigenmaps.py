@@ -66,54 +66,56 @@ class LaplacianEigenmaps(
         Number of coordinates.
     affinity : str, callable or Kernel, default="nearest_neighbors"
         Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
-        ``weights``. "mst": the minimum spanning tree of the samples, to which a new point is connected by its
-        nearest sample. "mst_nearest_neighbors": the union of the tree and the neighbourhood graph, which is
-        connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a
-        Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains the similarities,
-        dense or sparse, and ``transform`` takes those of new points to the training samples.
-        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
+        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
+        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
+        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
+        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
+        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
+        neighbourhood graph.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
-        ``m`` distinct samples, and at most ``m - 1``.
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
     gamma : float or None, default=None
-        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
-        neighbour.
+        Width of a full kernel. If None, for "rbf" it is one over the median squared distance of a sample to
+        its tenth nearest neighbour.
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
     joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
-        neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
-        least ``n_neighbors / 3`` neighbours in common ("shared"). New points are connected by the same rule;
-        a point without any edge is connected to its nearest sample, with a warning.
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
     radius : float or None, default=None
         Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
     weights : {"binary", "heat", "inverse", "local"}, default="binary"
-        Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, ``1 / d`` scaled to a maximum of 1, or
-        ``exp(-d^2 / (rho(x) rho(y)))`` with ``rho`` the length of the ``n_neighbors``-th shortest edge of a
-        point (the distance to its ``n_neighbors``-th nearest neighbour), so that weights do not depend on the
-        density.
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
+        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
+        neighbour), so that weights do not depend on the density.
     t : float or None, default=None
         Width of heat weights. If None, the median squared length of the edges.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     include_diagonal : bool, default=True
         Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
         for graph affinities, which have no diagonal.
@@ -121,19 +123,20 @@ class LaplacianEigenmaps(
         Weight of labels in the graph, from 0 (``y`` is ignored) to below 1. Affinities between labelled
         samples are ``(1 - target_weight) k + target_weight l``, where ``l`` connects the samples of a class
         with the mean degree of the graph (cycles through them, drawn by ``random_state``); edges of
-        unlabelled samples are not changed. New points have no label: their edges are those of ``k``. Needs a
+        unlabelled samples are not changed. New points have no label, and their affinities are ``k``. Needs a
         graph affinity.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" embeds each component separately (Belkin step 3); "largest" embeds the largest
-        and places all other samples on its map as new points. These issue a
-        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error. For a full kernel
+        and places all other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error. For a full kernel
         that is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components
         of precomputed affinities cannot be connected.
     n_anchors : int or None, default=None
-        If given, coordinates are linear in the weights :math:`a(x)` of a point on the nearest of
-        ``n_anchors`` anchors, the centres of k-means: an eigenproblem of that size, with the graph of all
-        samples. A new point needs its nearest anchors alone. For dense rows and the Euclidean metric.
+        Number of anchors, the centres of k-means. If given, a point has weights :math:`a(x)` on its nearest
+        anchors, and coordinates are linear functions of these weights. The eigenproblem has the size
+        ``n_anchors``, and uses the graph of all samples; new points are placed by their nearest anchors.
+        Needs dense rows and the Euclidean metric. If None, no anchors are used.
 
         The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
         ``eigen_solver`` is not used.
@@ -151,8 +154,8 @@ class LaplacianEigenmaps(
         :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
         feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
     independent : bool, default=False
-        Whether to skip eigenvectors that are functions of those kept before, such as the harmonics along a
-        manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
+        Whether to skip eigenvectors that are functions of the eigenvectors kept before, such as the harmonics
+        along a manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
         regression; it is kept if the residual reaches ``independence_threshold`` (Dsilva et al. 2018). If
         fewer than ``n_components`` are found, the embedding has fewer coordinates and a
         :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
@@ -165,14 +168,15 @@ class LaplacianEigenmaps(
     eigen_solver : str, EigenSolver or SolverConfig, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -200,9 +204,10 @@ class LaplacianEigenmaps(
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``n_anchors`` is given.
     t_ : float
@@ -221,7 +226,7 @@ class LaplacianEigenmaps(
         leave-one-out reconstructions, relative to the spread of the rows. Computed on first access. Not
         available for precomputed matrices or if several components are embedded separately.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -46,8 +46,8 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     n_components : int, default=2
         Number of coordinates.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
-        ``m`` distinct samples, and at most ``m - 1``.
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
 
         Each sample is reconstructed from these.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
@@ -65,8 +65,8 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -89,36 +89,38 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
-        other samples on its map as new points. These issue a
-        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
+        other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
     n_anchors : int or None, default=None
-        If given, coordinates are linear in the weights :math:`a(x)` of a point on the nearest of
-        ``n_anchors`` anchors, the centres of k-means: an eigenproblem of that size, with the graph of all
-        samples. A new point needs its nearest anchors alone. For dense rows and the Euclidean metric.
+        Number of anchors, the centres of k-means. If given, a point has weights :math:`a(x)` on its nearest
+        anchors, and coordinates are linear functions of these weights. The eigenproblem has the size
+        ``n_anchors``, and uses the graph of all samples; new points are placed by their nearest anchors.
+        Needs dense rows and the Euclidean metric. If None, no anchors are used.
 
         Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
         None, and ``eigen_solver`` is not used.
     eigen_solver : str, EigenSolver or SolverConfig, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -143,9 +145,10 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``n_anchors`` is given.
     inverse_error_ : float
@@ -154,7 +157,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         leave-one-out reconstructions, relative to the spread of the rows. Computed on first access. Not
         available for precomputed matrices or if several components are embedded separately.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -44,8 +44,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------

@@ -52,8 +52,8 @@ class ClassicalMDS(
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -63,25 +63,27 @@ class ClassicalMDS(
         Centring weights ``c`` with sum 1 (Burges sec. 2.2.1): the weighted mean of the training samples
         becomes the origin. If None, the weights are equal, or proportional to ``sample_weight``.
     order : {"value", "magnitude"}, default="value"
-        Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
-        distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     indefinite : {"keep", "clip", "shift"}, default="keep"
-        Treatment of negative eigenvalues (Burges sec. 2.2.2): keep the kernel as it is; use the nearest
-        positive semi-definite kernel; or add the smallest sufficient constant to all squared distances.
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
     storage : {"auto", "blocked"}, default="auto"
-        "auto" stores the matrix if it takes at most half of the free memory, and otherwise computes it in
-        blocks whenever it is applied; "blocked" always does the latter.
+        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
+        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -108,7 +110,7 @@ class ClassicalMDS(
         rows by an affine function of the coordinates around each point of the map, and each row is left out
         of its own reconstruction. Not available for precomputed distances and lists of objects.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

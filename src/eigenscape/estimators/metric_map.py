@@ -55,8 +55,8 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -66,21 +66,22 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
         nearest to the centres of k-means. An array of sample indices gives the landmarks themselves.
     order : {"value", "magnitude"}, default="magnitude"
-        Select the largest eigenvalues, or those of largest magnitude. Indefinite kernels and non-Euclidean
-        distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -109,7 +110,7 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     references_ : ndarray of shape (n_components + 1,)
         Indices of the samples whose distances place a point, the origin first.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -65,7 +65,7 @@ class MixturePPCA(LatentMixin, Estimator):
         Smallest noise variance, relative to the mean variance of the features. Without it, a plane that fits
         a few samples exactly would have infinite likelihood.
     tol : float, default=1e-7
-        EM stops when a step raises the log-likelihood by at most this, per observed value.
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
     max_iter : int, default=500
         Maximum number of steps of EM.
     verbose : bool, default=False
@@ -283,7 +283,7 @@ class MixturePPCA(LatentMixin, Estimator):
         n_samples : int, default=1
             Number of samples.
         random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

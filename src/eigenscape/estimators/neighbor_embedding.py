@@ -49,8 +49,8 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -58,13 +58,13 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a graph with several connected components: add the shortest edges that connect them, or
         raise an error.
@@ -98,9 +98,10 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     n_features_in_ : int
         Number of features seen by ``fit``.
 

@@ -54,7 +54,7 @@ class OrdinalMDS(Estimator):
     max_iter : int, default=300
         Maximum number of iterations for each starting configuration.
     tol : float, default=1e-6
-        An iteration that lowers the stress by less than this is the last one.
+        Iterations stop when the stress decreases by less than ``tol``.
     ties : {"primary", "secondary"}, default="primary"
         Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
         fitted by one value ("secondary").

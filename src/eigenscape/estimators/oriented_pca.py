@@ -65,9 +65,9 @@ class OrientedPCA(LinearMixin, Estimator):
     criterion : {"quotient", "difference"}, default="quotient"
         Whether :math:`n'Cn / n'Rn` or :math:`n'(C - R) n` is maximised.
     regularization : float or "auto", default="auto"
-        Multiple of the mean of the diagonal of :math:`R` that is added to its diagonal. "auto" adds nothing
-        if the noise reaches all directions of the signal. Otherwise :math:`q` would be infinite: the estimate
-        of Ledoit and Wolf, at least 1e-6, is used, with a
+        Regularisation of the noise: ``regularization`` times the mean of the diagonal of :math:`R` is added
+        to the diagonal. "auto": 0 if the noise has variance in all directions of the signal. Otherwise
+        :math:`q` would be infinite, and the estimate of Ledoit and Wolf, at least 1e-6, is used, with a
         :class:`~eigenscape.exceptions.SingularNoiseWarning`.
 
         Ignored if ``criterion="difference"``.

@@ -49,8 +49,8 @@ class ParametricMap(Estimator):
     random_state : int, RandomState instance or None, default=0
         Seed of the random features. If None, results may differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------

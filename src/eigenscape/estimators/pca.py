@@ -78,10 +78,11 @@ class PCA(LinearMixin, Estimator):
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
         components of a matrix of size above 2000.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -36,8 +36,8 @@ class PotentialMap(EmbeddingMixin, Estimator):
     n_components : int, default=2
         Number of coordinates.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
-        ``m`` distinct samples, and at most ``m - 1``.
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
     n_landmarks : int, default=1000
         Maximum number of cells. Time grows as its cube, memory as its square.
     metric : str or callable, default="euclidean"
@@ -46,8 +46,8 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -58,20 +58,20 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a graph with several connected components: add the shortest edges that connect them, or
         raise an error.
     max_iter : int, default=300
         Maximum number of iterations of metric MDS.
     tol : float, default=1e-5
-        An iteration that lowers the stress by less than this is the last one.
+        Iterations stop when the stress decreases by less than ``tol``.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -100,9 +100,10 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     n_features_in_ : int
         Number of features seen by ``fit``.
 

@@ -49,7 +49,7 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     Other Parameters
     ----------------
     tol : float, default=1e-8
-        EM stops when a step raises the log-likelihood by at most this, per observed value.
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
     max_iter : int, default=1000
         Maximum number of steps of EM.
     verbose : bool, default=False
@@ -62,7 +62,7 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     loadings_ : ndarray of shape (n_features, n_components)
         :math:`W`, whose columns are along the components.
     mean_ : ndarray of shape (n_features,)
-        :math:`\mu`.
+        Mean :math:`\mu`.
     noise_variance_ : float
         :math:`\sigma^2`.
     explained_variance_ : ndarray of shape (n_components,)

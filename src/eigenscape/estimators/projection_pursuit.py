@@ -58,7 +58,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
     max_iter : int, default=500
         Maximum number of steps of the search for one direction.
     tol : float, default=1e-6
-        A search has converged if its next step would be shorter than this, in radians.
+        A search has converged if its next step would be shorter than ``tol``, in radians.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -52,7 +52,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     max_iter : int, default=500
         Maximum number of steps of the search for one direction.
     tol : float, default=1e-6
-        A search has converged if its next step would be shorter than this, in radians.
+        A search has converged if its next step would be shorter than ``tol``, in radians.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -208,7 +208,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         n_samples : int, default=1
             Number of samples.
         random_state : int, RandomState instance or None, default=None
-            Seed. If None, that of the estimator.
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

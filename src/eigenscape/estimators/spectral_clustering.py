@@ -176,18 +176,19 @@ class SpectralClustering(
         ("recursive": one less).
     affinity : str, callable or Kernel, default="nearest_neighbors"
         Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
-        ``weights``. "mst": the minimum spanning tree of the samples, to which a new point is connected by its
-        nearest sample. "mst_nearest_neighbors": the union of the tree and the neighbourhood graph, which is
-        connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a
-        Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains the similarities,
-        dense or sparse, and ``transform`` takes those of new points to the training samples.
-        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
+        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
+        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
+        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
+        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
+        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
+        neighbourhood graph.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the smaller of 10 and ``max(5, m // 4)`` for
-        ``m`` distinct samples, and at most ``m - 1``.
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
     gamma : float or None, default=None
-        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
-        neighbour.
+        Width of a full kernel. If None, for "rbf" it is one over the median squared distance of a sample to
+        its tenth nearest neighbour.
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     random_state : int, RandomState instance or None, default=0
@@ -196,8 +197,8 @@ class SpectralClustering(
 
         Also that of k-means.
     n_jobs : int or None, default=None
-        Number of threads; -1 for all cores. None for all cores too, unless BLAS or joblib is limited to
-        fewer. The result does not depend on it.
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Other Parameters
     ----------------
@@ -206,30 +207,31 @@ class SpectralClustering(
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
     joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected: if at least one is among the ``n_neighbors`` nearest
-        neighbours of the other ("union"); if both are ("mutual"); or if at least one is and they have at
-        least ``n_neighbors / 3`` neighbours in common ("shared"). New points are connected by the same rule;
-        a point without any edge is connected to its nearest sample, with a warning.
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
     radius : float or None, default=None
         Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
     weights : {"binary", "heat", "inverse", "local"}, default="binary"
-        Weight of an edge of length ``d``: 1, ``exp(-d^2 / t)``, ``1 / d`` scaled to a maximum of 1, or
-        ``exp(-d^2 / (rho(x) rho(y)))`` with ``rho`` the length of the ``n_neighbors``-th shortest edge of a
-        point (the distance to its ``n_neighbors``-th nearest neighbour), so that weights do not depend on the
-        density.
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
+        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
+        neighbour), so that weights do not depend on the density.
     t : float or None, default=None
         Width of heat weights. If None, the median squared length of the edges.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
         Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is exact unless ``X`` is dense, has more than 16
-        features and many samples (30 000, or 11 000 of 784 features), and the metric is Euclidean or cosine.
-        An object with scikit-learn's ``kneighbors``, such as :class:`sklearn.neighbors.NearestNeighbors`, is
-        cloned and fitted to the samples, and its own metric is used; a
-        :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple ``(indices,
-        distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples; new points
-        are then searched exactly by ``metric``.
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     include_diagonal : bool, default=True
         Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
         for graph affinities, which have no diagonal.
@@ -255,14 +257,15 @@ class SpectralClustering(
     eigen_solver : str, EigenSolver or SolverConfig, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver, whose results are verified like
-        those of the built-in ones. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol``
-        and ``max_iter``; these two parameters are then ignored.
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
     tol : float, default=1e-10
-        Largest error of an eigenvector: the angle to the exact one, residual divided by spectral gap. Up to
-        1e-3 a result with a larger error is returned with a warning; above, it is refused.
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
     max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the default of the solver.
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -308,15 +311,16 @@ class SpectralClustering(
         Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
         samples share a vertex.
     n_neighbors_ : int
-        Number of neighbours used. Not set for other kinds of graphs.
+        Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if it is exact.
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
     t_ : float
         Width of heat weights. Set if ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.
     residuals_ : ndarray
-        Residual norms ``|K v - l v|`` of the eigenpairs, of the shape of ``eigenvalues_``.
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
         Name of the eigensolver used.
     n_iter_ : int

@@ -39,11 +39,11 @@ def diffmap(
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
     n_comps : int, default=15
         Number of eigenvectors, the stationary one included.
     neighbors_key : str or None, default=None
-        Key of ``uns`` with the neighbour graph; None: "neighbors".
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="diffmap"
@@ -51,7 +51,7 @@ def diffmap(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -100,11 +100,11 @@ def laplacian_eigenmaps(
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
     n_comps : int, default=2
         Number of coordinates.
     neighbors_key : str or None, default=None
-        Key of ``uns`` with the neighbour graph; None: "neighbors".
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="laplacian_eigenmaps"
@@ -112,7 +112,7 @@ def laplacian_eigenmaps(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

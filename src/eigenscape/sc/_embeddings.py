@@ -41,14 +41,14 @@ def isomap(
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
 
         Its distances are the lengths of the edges. Components are connected by their shortest missing edges,
         with a warning.
     n_comps : int, default=2
         Number of coordinates.
     neighbors_key : str or None, default=None
-        Key of ``uns`` with the neighbour graph; None: "neighbors".
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     random_state : int, RandomState or None, default=0
         Seed of the eigensolver.
     key_added : str, default="isomap"
@@ -56,7 +56,7 @@ def isomap(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -109,10 +109,10 @@ def kernel_pca(
     n_comps : int, default=2
         Number of coordinates.
     use_rep : str or None, default=None
-        Representation of the cells: "X" or a key of ``obsm``. None: "X_pca" if there are more than 50 genes,
-        else "X".
+        Representation of the cells: "X" or a key of ``obsm``. If None, "X_pca" if there are more than 50
+        genes, otherwise "X".
     n_pcs : int or None, default=None
-        Number of columns of the representation. None: all of them; 0: use ``X``.
+        Number of columns of the representation. If None, all columns. If 0, ``X`` is used.
     kernel : str, default="rbf"
         Name of a kernel.
     gamma : float or None, default=None
@@ -128,7 +128,7 @@ def kernel_pca(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -186,13 +186,13 @@ def spectral_clustering(
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
 
         It may have at most ``n_clusters`` connected components.
     n_clusters : int, default=8
         Number of clusters.
     neighbors_key : str or None, default=None
-        Key of ``uns`` with the neighbour graph; None: "neighbors".
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     n_init : int, default=10
         Number of runs of k-means, of which the best is used.
     random_state : int, RandomState or None, default=0
@@ -202,7 +202,7 @@ def spectral_clustering(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

@@ -39,10 +39,10 @@ def neighbors(
     n_neighbors : int, default=15
         Number of neighbours of a cell, itself included (as in scanpy).
     n_pcs : int or None, default=None
-        Number of columns of the representation. None: all of them; 0: use ``X``.
+        Number of columns of the representation. If None, all columns. If 0, ``X`` is used.
     use_rep : str or None, default=None
-        Representation of the cells: "X" or a key of ``obsm``. None: "X_pca" if there are more than 50 genes,
-        else "X".
+        Representation of the cells: "X" or a key of ``obsm``. If None, "X_pca" if there are more than 50
+        genes, otherwise "X".
     method : {"umap", "gauss"}, default="umap"
         Weights of the edges: fuzzy sets (McInnes et al. 2018), or Gaussians with a width for each cell
         (Haghverdi et al. 2016).
@@ -61,7 +61,7 @@ def neighbors(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def place(
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

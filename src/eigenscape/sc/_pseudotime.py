@@ -46,13 +46,13 @@ def dpt(
     root : int, str or None, default=None
         Index or name of the root cell. None: ``uns["iroot"]``.
     neighbors_key : str or None, default=None
-        Key of ``uns`` with the neighbour graph; None: "neighbors".
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     basis : str, default="diffmap"
         Name of the diffusion map, its ``key_added``.
     n_jobs : int or None, default=None
         Number of threads.
     copy : bool, default=False
-        Whether to return a copy with the results; ``adata`` is not changed then.
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

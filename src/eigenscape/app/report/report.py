@@ -76,16 +76,17 @@ def write_report(
         The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
     held_out : Table, array-like or None, default=None
         New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
-        held-out loss. If None, the held-out loss is that of a further fit to four fifths of the points.
+        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
+        measured on the others.
     labels : array-like of shape (n_samples,) or None, default=None
-        Labels of the points. If None, those of the table.
+        Labels of the points. If None, the labels of the table.
     ids : array-like of shape (n_samples,) or None, default=None
-        Identifiers of the points. If None, those of the table.
+        Identifiers of the points. If None, the identifiers of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the map can be coloured, of any type. None and NaN are missing values.
     images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
-        Images of the samples, shown beside the cursor; numbers of any range. If None, those of a table of
-        images. They are reduced to at most 3 MB together.
+        Images of the samples, shown next to the cursor; numbers of any range. If None, the images of a table
+        of images. They are reduced to at most 3 MB together.
     max_points : int or None, default=50000
         Maximum number of points drawn; None for all. A million points take about 6 MB, and 3 MB for each
         column of numbers.
