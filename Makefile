@@ -58,9 +58,11 @@ fuzz-files: $(READY)
 	cd tests && for kind in csv tsv edges distances parquet arrow npy npz; do \
 		$(CURDIR)/$(BIN)/python -m fuzz.coverage_guided $$kind 60 || exit 1; done
 
-# Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
+# Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md. Then eigenproblems
+# of graphs of all kinds.
 faults: $(READY)
 	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
+	$(BIN)/python tests/solvers/sweep.py --cases 2000 --points 500 300000
 
 # The declared minimum versions in fresh environments: of the core alone, and of everything.
 minimums: $(READY)
