@@ -36,9 +36,9 @@ _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
-    Views are tables of different times, batches or kinds of measurement, of which some rows belong together.
-    Their neighbourhood graphs, with affinities :math:`K_v`, become one graph by edges :math:`\mu C` between
-    linked rows, and the coordinates solve one problem
+    Views are tables of different times, batches or kinds of measurement. Some rows of different views are
+    known to belong together. The neighbourhood graphs of the views, with affinities :math:`K_v`, become one
+    graph by edges :math:`\mu C` between linked rows, and the coordinates solve one problem
 
     .. math:: (S - K)\, z_r = \sigma_r S z_r, \qquad K = \mathrm{diag}(K_1, K_2, \dots) + \mu C
 
@@ -109,8 +109,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     coupling_ : float
         Weight of a link, relative to the mean degree.
     coupling_losses_ : dict of float to float
-        Loss of the links left out, by coupling: their mean squared distance, relative to that of unrelated
-        rows. Set if ``coupling="auto"``.
+        Loss of the links left out, by coupling: their mean squared distance, relative to the mean squared
+        distance of unrelated rows. Set if ``coupling="auto"``.
     link_loss_ : float
         The same for all links, which the map knows: 0 if linked rows have equal coordinates, 1 if they are as
         far from each other as unrelated rows.
@@ -129,7 +129,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     Examples
     --------
-    Two halves of the images of digits, of which every third is known to belong together:
+    Two halves of the images of digits; every third pair is known to belong together:
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_digits

@@ -28,7 +28,7 @@ from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 
 
 class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
+    r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
     :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, which defines a random walk with transition
@@ -38,8 +38,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
 
     the coordinates are :math:`\lambda_r^t\, \psi_r(x)`, and the constant :math:`\psi_0` is left out (Coifman
     and Lafon 2006). In the symmetric form :math:`k_\alpha / \sqrt{S(x) S(y)}` they are principal
-    eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they are those of
-    :class:`LaplacianEigenmaps` up to one factor for all.
+    eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they equal the
+    coordinates of :class:`LaplacianEigenmaps` up to one common factor.
 
     The default kernel is sparse: a Gaussian on the edges of the neighbourhood graph, with a width for each
     point. ``affinity="rbf"`` is a Gaussian between all samples, in time and memory proportional to
@@ -165,7 +165,7 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
         component if components are embedded separately.
 
-        They are :math:`\lambda_r`, those of one step.
+        They are the eigenvalues :math:`\lambda_r` of one step.
     kernel_ : BoundKernel
         Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
         samples.

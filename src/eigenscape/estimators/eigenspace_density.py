@@ -57,14 +57,14 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     probabilities that a row like the training rows is at least as unusual. Both are measured on rows left
     out of the fit.
 
-    Densities are those of coordinates, not of rows: compare them for one embedder only.
+    These are densities of coordinates, not of rows: compare them for one embedder only.
 
     Parameters
     ----------
     embedder : estimator or None, default=None
         Any estimator with ``transform``. If None, KernelPCA with 10 components. Maps that place every row
-        among the training rows, such as those of neighbourhood graphs, do not show outliers by their
-        density; their distance from the span is then that of a row from its reconstruction.
+        among the training rows, such as maps of neighbourhood graphs, do not show outliers by their density;
+        the distance from the span is then the distance of a row from its reconstruction.
     n_mixtures : int or "auto", default="auto"
         Number of Gaussians. "auto" has the largest mean log density of rows left out.
     contamination : float or "auto", default="auto"

@@ -96,7 +96,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     .. math:: \hat K(x, y) = A(x)\, M\, A(y)',
 
-    which is normalised without forming it (proposition 2). Its eigenvectors are those of the :math:`m \times
+    which is normalised without forming it (proposition 2). Its eigenvectors follow from the :math:`m \times
     m` problem :math:`A'A\,u = \lambda M^{-1} u`, and the coordinates of any point follow from its weights,
     :math:`A(x)\,u`. All points contribute to the estimate, not just the dictionary. Time is :math:`O(n m^2)`,
     memory :math:`O(m^2)`.
@@ -144,9 +144,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
         its error, which makes the mean error small in few passes over the data. "maxmin": each point is the
         farthest from the previous ones. "kmeans": rows nearest to the centres of k-means. All but "greedy"
-        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself;
-        so are those of a fitted model with ``dictionary_`` and the same kernel. Members that depend linearly
-        on the previous ones are left out.
+        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself.
+        A fitted model with ``dictionary_`` and the same kernel gives its dictionary. Members that depend
+        linearly on the previous ones are left out.
     sum_to_one : bool or None, default=None
         Whether projection weights sum to one (eq. 7), which makes them invariant to translation in feature
         space. If None, True for "additive" only.
@@ -155,9 +155,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         points.
     normalize_first : bool, default=False
         Whether divisive normalisation precedes the selection (sec. 3.2): members are selected, and points
-        projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over
-        at most 1000 random points, of a stream those of its first chunk. ``tol`` is to be compared with
-        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times those of a kernel divided by sums.
+        projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over at
+        most 1000 random points (of the first chunk of a stream). ``tol`` is to be compared with :math:`k(x,
+        x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by sums.
         ``averages`` is ignored. For ``normalization="divisive"`` only.
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.

@@ -59,8 +59,8 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
     (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23). The distances (n_samples, q) are part of
-    the model, and those of a new point are computed from those of its neighbours. With all samples as
-    landmarks the result is that of Isomap.
+    the model; the distances of a new point are computed from the distances of its neighbours. With all
+    samples as landmarks the result equals Isomap.
 
     Parameters
     ----------
@@ -432,7 +432,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.
 
-        It is the root of :meth:`loss`, and the same number as that of scikit-learn's method.
+        It is the root of :meth:`loss`, and equals the result of scikit-learn's method.
 
         Returns
         -------

@@ -70,8 +70,8 @@ class KernelEigenmap(Estimator):
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
         centre. Ignored if ``covariances`` is an array.
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample; two samples are connected if either is among those of the
-        other. If None, 12, or fewer for less than 48 distinct samples.
+        Number of nearest neighbours of each sample; two samples are connected if at least one is among the
+        neighbours of the other. If None, 12, or fewer for less than 48 distinct samples.
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
 
@@ -165,8 +165,8 @@ class KernelEigenmap(Estimator):
     distortion_ : float
         :func:`eigenscape.quality.distortion` of the embedding; comparable between methods on one graph.
     residuals_ : ndarray of shape (n_components,)
-        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; those of the iterative
-        solver are relative to :math:`v` in the norm of the eigenproblem.
+        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; for the iterative solver,
+        relative to :math:`v` in the norm of the eigenproblem.
     n_iter_ : int
         Number of restarts of the iterative solver; 1 for the dense one.
     rank_ : int

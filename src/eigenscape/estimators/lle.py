@@ -37,9 +37,9 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     .. math:: (x_i - x)'(x_j - x) = \tfrac12\bigl(d(x, x_i)^2 + d(x, x_j)^2 - d(x_i, x_j)^2\bigr).
 
-    All methods therefore accept any metric and precomputed distances. With Euclidean distances the map is
-    that of the rows. Other distances may give local Gram matrices with negative eigenvalues, for which no
-    weights are best; these eigenvalues are set to zero.
+    All methods therefore accept any metric and precomputed distances. Euclidean distances give the same map
+    as the rows. Other distances may give local Gram matrices with negative eigenvalues, for which no weights
+    are best; these eigenvalues are set to zero.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         y : ignored
             Not used, present for API consistency.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
-            Symmetric edge weights between the samples. If None, those of the neighbourhood graph.
+            Symmetric edge weights between the samples. If None, the weights of the neighbourhood graph.
 
         Returns
         -------

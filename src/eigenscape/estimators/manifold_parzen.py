@@ -50,8 +50,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
     Other Parameters
     ----------------
     cv : int, default=3
-        Number of folds. Parameters that are "auto" have the largest mean log density of rows left out, which
-        is not that of leave-one-out: there a row would be a neighbour of the rows that predict it.
+        Number of folds. Parameters that are "auto" are chosen by the largest mean log density of rows left
+        out. Leave-one-out is not used, because a row would then be a neighbour of the rows that predict it.
     max_rows : int, default=1000
         Number of rows, drawn at random, from which parameters are chosen.
     verbose : bool, default=False

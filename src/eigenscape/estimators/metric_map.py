@@ -61,7 +61,7 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     Other Parameters
     ----------------
     landmarks : {"random", "maxmin", "kmeans", "greedy"} or array-like of int, default="random"
-        Choice of the landmarks, the first of which is the origin. "random" takes a random sample; "maxmin"
+        Choice of the landmarks. The first landmark is the origin. "random" takes a random sample; "maxmin"
         repeatedly the sample farthest from the landmarks chosen so far; "greedy" the one farthest from their
         affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
         nearest to the centres of k-means. An array of sample indices gives the landmarks themselves.

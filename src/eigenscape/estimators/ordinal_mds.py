@@ -69,8 +69,8 @@ class OrdinalMDS(Estimator):
         Kruskal's stress-1 of the embedding.
 
         By convention below 0.05 is good and above 0.2 poor. A stress near zero with points in a few clusters
-        is degenerate: clusters whose distances exceed those of their members have an order that is reproduced
-        by collapsing each cluster to a point.
+        is degenerate: clusters whose distances exceed the distances within them have an order that is
+        reproduced by collapsing each cluster to a point.
     n_iter_ : int
         Number of iterations of the best start.
     n_features_in_ : int

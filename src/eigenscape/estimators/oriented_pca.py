@@ -140,8 +140,7 @@ class OrientedPCA(LinearMixin, Estimator):
         y : array-like of shape (n_samples,), optional
             Group of each sample, numbers or strings; the samples of a group are versions of the same signal.
             Noise is the difference of a sample to the mean of its group. The samples contain that noise
-            themselves, so that :math:`q = 1` means no signal; the directions are those of linear discriminant
-            analysis.
+            themselves, so that :math:`q = 1` means no signal; the result is linear discriminant analysis.
         noise : array-like of shape (n_noise, n_features), optional
             Noise vectors.
         distorted : list of array-like of shape (n_samples, n_features), optional

@@ -44,8 +44,8 @@ class ParametricMap(Estimator):
         Width of the Gaussian kernel that the features approximate. "auto" has the least leave-one-out error
         among five widths around one over the median squared distance. Ignored if ``regressor`` is given.
     prefit : bool, default=False
-        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is, and the
-        coordinates of ``X`` are those of its ``transform``.
+        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is, and its
+        ``transform`` gives the coordinates of ``X``.
     random_state : int, RandomState instance or None, default=0
         Seed of the random features. If None, results may differ between calls.
     n_jobs : int or None, default=None
@@ -186,8 +186,8 @@ class ParametricMap(Estimator):
     def loss(self, X: Any) -> float:
         """Compute the loss of the embedder's kernel with the coordinates of this map (Bengio sec. 4).
 
-        It is comparable with ``embedder_.loss(X)``, that of the Nystrom formula: the lower one generalises
-        better.
+        It is comparable with ``embedder_.loss(X)``, the loss of the Nystrom formula: the map with the lower
+        loss generalises better.
 
         Parameters
         ----------

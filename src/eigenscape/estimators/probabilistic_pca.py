@@ -31,7 +31,7 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     N(0, \sigma^2 I)` (Burges sec. 1.2). Complete data have the closed solution :math:`W = U (\Lambda -
     \sigma^2 I)^{1/2}`, :math:`\sigma^2` the mean of the discarded eigenvalues (Burges eq. 1.8, corrected, and
     1.9). NaN is a missing value in all methods: EM then maximises the likelihood of the observed values. As
-    the noise goes to zero the coordinates become those of whitened PCA.
+    the noise goes to zero the coordinates converge to whitened PCA.
 
     Parameters
     ----------

@@ -43,11 +43,11 @@ class ProjectionPursuit(LinearMixin, Estimator):
         Number of coordinates.
     index : {"negentropy", "kurtosis", "friedman-tukey"} or callable, default="negentropy"
         "negentropy": the approximation of Hyvarinen, robust to outliers, which measures asymmetry and tails.
-        "kurtosis": the squared excess kurtosis. "friedman-tukey": the mean density at the points minus that
-        of a normal sample, large for clusters; from a normal projection to one with two equal clusters it
-        first falls, so that it needs many starts in more than a few dimensions. A function takes one
-        projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be
-        maximised; its gradient is computed by differences, with two calls for each variable.
+        "kurtosis": the squared excess kurtosis. "friedman-tukey": the mean density at the points minus the
+        mean density of a normal sample, large for clusters; from a normal projection to one with two equal
+        clusters it first falls, so that it needs many starts in more than a few dimensions. A function takes
+        one projection (an array of length n_samples, of mean zero and unit variance) and returns a number to
+        be maximised; its gradient is computed by differences, with two calls for each variable.
     random_state : int, RandomState instance or None, default=0
         Seed of the starts. If None, results may differ between calls.
 

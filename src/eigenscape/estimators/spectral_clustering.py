@@ -195,7 +195,7 @@ class SpectralClustering(
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
 
-        Also that of k-means.
+        It is also the seed of k-means.
     n_jobs : int or None, default=None
         Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
         The result does not depend on the number of threads.
@@ -277,12 +277,12 @@ class SpectralClustering(
         Number of clusters.
     cluster_evidence_ : dict of str to ndarray
         The evidence for each number of clusters: "n_clusters"; "eigengap", the difference between that
-        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and those
-        of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
+        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and the
+        clusters of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
     linkage_ : ndarray of shape (n_clusters - 1, 4)
         The hierarchy of the clusters as a linkage matrix of :mod:`scipy.cluster.hierarchy`, whose observation
-        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or that of a higher split
-        below it. Set if ``assign_labels="recursive"``.
+        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or the largest height of
+        the splits below it if that is larger. Set if ``assign_labels="recursive"``.
     ncut_ : float
         Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
         for a random assignment.
@@ -659,7 +659,7 @@ class SpectralClustering(
         """Return the membership of each point in each cluster.
 
         Memberships are functions of the eigenfunctions at a point, not calibrated probabilities. With
-        "kmeans" they are those of Gaussians of equal width around the centres; with "discretize" and
+        "kmeans" they are memberships in Gaussians of equal width around the centres; with "discretize" and
         "cluster_qr" the squares of the rotated coordinates; with "threshold" and "recursive" they decrease
         exponentially with the distance from the thresholds that separate a point from a cluster.
 
@@ -671,7 +671,7 @@ class SpectralClustering(
         Returns
         -------
         ndarray of shape (n_new, n_clusters)
-            Rows have the sum 1, and the largest entry is that of the cluster that ``predict`` returns.
+            Rows have the sum 1, and the largest entry belongs to the cluster that ``predict`` returns.
         """
         check_is_fitted(self)
         with running(self):

@@ -41,7 +41,7 @@ def coranking_curve(
         Neighbourhood sizes ``k``. If None, about thirty sizes from 1 to ``n_points - 1`` (at most 10 000),
         evenly spaced on a logarithmic scale.
     n_samples : int or None, default=1000
-        Number of sampled points, each of which is compared with all points. If None, all points.
+        Number of sampled points. Each is compared with all points. If None, all points.
     random_state : int or None, default=0
         Seed of the sample.
     metric : str or callable, default="euclidean"

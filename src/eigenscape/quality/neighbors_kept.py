@@ -81,8 +81,8 @@ def neighbors_kept(
     n_neighbors : int, default=10
         Number of neighbours.
     n_samples : int or None, default=1000
-        Number of sampled points, each of which is compared with all points. If None or at least
-        ``n_points``, the exact value is computed.
+        Number of sampled points. Each is compared with all points. If None or at least ``n_points``, the
+        exact value is computed.
     random_state : int or None, default=0
         Seed of the sample.
     metric : str or callable, default="euclidean"

@@ -76,7 +76,7 @@ def choose_n_neighbors(
     X : array-like of shape (n_samples, n_features)
         The data.
     candidates : iterable of int or None, default=None
-        Values to try. If None, those of 5, 7, 10, 14 and 20 that the number of samples admits.
+        Values to try. If None, 5, 7, 10, 14 and 20, without values too large for the number of samples.
     fraction : float, default=0.1
         Fraction of the training points exchanged in each split, between 0 and 0.5.
     n_repeats : int, default=5
@@ -132,8 +132,8 @@ def choose_bandwidth(
     """Select the first bandwidth of a kernel with a stable embedding.
 
     The rule of :func:`choose_n_neighbors` is applied in the given order. Very wide kernels are very stable
-    and show little structure: with a Gaussian kernel the embedding approaches that of linear PCA. Pass
-    narrow bandwidths first.
+    and show little structure: with a Gaussian kernel the embedding approaches linear PCA. Pass narrow
+    bandwidths first.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def residual_variance(
     n_samples: int | None = 500,
     random_state: int | None = 0,
 ) -> float:
-    r"""Compute ``1 - R^2`` between the distances of the data and those of the embedding.
+    r"""Compute ``1 - R^2`` between the distances in the data and in the embedding.
 
     :math:`R` is their correlation over pairs of different points. The residual variance is invariant to the
     scale of the embedding. With geodesic distances, its decrease with the number of components shows how
@@ -46,7 +46,7 @@ def residual_variance(
     n_neighbors : int, default=10
         Number of neighbours of the graph. Ignored unless ``metric="geodesic"``.
     n_samples : int or None, default=500
-        Number of sampled points, each of which is paired with all points. If None, all pairs are used.
+        Number of sampled points. Each is paired with all points. If None, all pairs are used.
     random_state : int or None, default=0
         Seed of the sample.
 

@@ -36,7 +36,7 @@ def isomap(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Compute Isomap: coordinates whose distances are those of the shortest paths through the graph.
+    """Compute Isomap: coordinates whose distances are the lengths of shortest paths in the graph.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def spectral_clustering(
     neighbors_key : str or None, default=None
         Key of ``uns`` with the neighbour graph. If None, "neighbors".
     n_init : int, default=10
-        Number of runs of k-means, of which the best is used.
+        Number of runs of k-means; the best is used.
     random_state : int, RandomState or None, default=0
         Seed.
     key_added : str, default="spectral_clustering"

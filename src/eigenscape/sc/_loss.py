@@ -29,9 +29,9 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
     Returns
     -------
     float
-        Lower is better. The loss of the cells of the map decreases with every further component; that of
-        held-out cells increases again where components describe noise. Losses of maps of different kernels
-        or graphs are not comparable.
+        Lower is better. The loss of the cells of the map decreases with every further component; the loss of
+        held-out cells increases again where components describe noise. Losses of maps of different kernels or
+        graphs are not comparable.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def place(
     -------
     AnnData or None
         ``obsm["X_diffmap"]`` (or the name of another basis); for each column of labels ``obs[name]`` and
-        ``obs[name + "_confidence"]``; ``obs["dpt_pseudotime"]`` if the reference has that of
+        ``obs[name + "_confidence"]``; ``obs["dpt_pseudotime"]`` if the reference has the pseudotime of
         :func:`eigenscape.sc.tl.dpt`; ``obs["place_distance"]``, the mean distance to the nearest reference
         cells over its median in the reference; ``obs["place_novelty"]``, the share of reference cells for
         which that distance is smaller; and, for a PCA, ``obs["place_residual"]``, the share of reference

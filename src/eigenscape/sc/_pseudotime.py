@@ -29,7 +29,7 @@ def dpt(
 ) -> Any:
     """Compute diffusion pseudotime, and the groups of cells at branchings (Haghverdi et al. 2016).
 
-    The pseudotime of a cell is the distance of its row of the accumulated transition matrix to that of the
+    The pseudotime of a cell is the distance of its row of the accumulated transition matrix to the row of the
     root; see :mod:`eigenscape.methods.pseudotime`.
 
     Parameters

@@ -57,10 +57,10 @@ def write_comparison(
 ) -> Path:
     """Write an HTML comparison of fitted models: linked maps, a table of measures, and a conclusion.
 
-    The first two coordinates of each map are aligned to those of the first by
-    :func:`eigenscape.quality.procrustes`. Points selected in one map are highlighted in all. The measures
-    use the same neighbours in the data for all models; losses are shown as ratios, since they are not
-    comparable between models.
+    The first two coordinates of each map are aligned to the first map by
+    :func:`eigenscape.quality.procrustes`. Points selected in one map are highlighted in all. The measures use
+    the same neighbours in the data for all models; losses are shown as ratios, since they are not comparable
+    between models.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def write_comparison(
     FileExistsError
         If the file exists and ``force=False``.
     ValueError
-        If there are fewer than two models, the data are not those of the models, or a column has the wrong
+        If there are fewer than two models, the data do not match the models, or a column has the wrong
         length.
 
     Examples

@@ -115,7 +115,7 @@ def write_report(
     FileExistsError
         If the file exists and ``force=False``.
     ValueError
-        If the data are not those of the model, or a column has the wrong length.
+        If the data do not match the model, or a column has the wrong length.
 
     Examples
     --------
