@@ -29,7 +29,7 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, smallest
-from eigenscape.solvers.width import graph_shape
+from eigenscape.solvers.width import graph_shape, hierarchy_fill
 
 Points = Callable[[int, np.random.Generator], np.ndarray]
 
@@ -255,8 +255,9 @@ def best_time(graph: Graph, count: int, limit: float) -> tuple[float, str]:
     methods: dict[str, Callable[[], object]] = {
         "eigsh": lambda: eigsh(shifted, count + 1, which="LA", ncv=max(40, 2 * count), maxiter=300)
     }
-    is_thin = graph_shape(graph.matrix).is_thin  # else factors fill in, and SuperLU cannot be interrupted
-    for name in ("lanczos", "multilevel", *(["shift-invert"] if is_thin else [])):
+    # Methods that fill in are left out: they are slower, and compiled code cannot be interrupted.
+    levels, factors = hierarchy_fill(graph.matrix) <= 20, graph_shape(graph.matrix).is_thin
+    for name in ("lanczos", *["multilevel"] * levels, *["shift-invert"] * factors):
         methods[name] = partial(solve, graph, count, name)
     best, fastest = limit, "auto"
     for name, method in methods.items():

@@ -224,7 +224,8 @@ def _solve_sparse(
             continue
         terms = matrix.nnz / matrix.shape[0]
         angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
-        if not result.converged and result.solver in ("parts", "lanczos"):
+        is_zero = result.values[count - 1] <= problem.floor(terms)  # no eigenvalue is smaller
+        if not (result.converged or is_zero) and result.solver in ("parts", "lanczos"):
             angle = np.inf  # accurate pairs, perhaps, but a smaller eigenvalue may be missing
         if angle <= smallest_angle:
             best, smallest_angle = result, angle
