@@ -421,9 +421,7 @@ def _check_edges(graph: Any) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return (
-        isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
-    )
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
 
 
 def _check_positive(name: str, value: Any, optional: bool = False) -> None:

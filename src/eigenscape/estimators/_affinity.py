@@ -191,9 +191,7 @@ class AffinityMatrixMixin:
         return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
-def bind_affinity(
-    X: Any, options: AffinityOptions, n_components: int
-) -> GraphSamples | KernelSamples:
+def bind_affinity(X: Any, options: AffinityOptions, n_components: int) -> GraphSamples | KernelSamples:
     """Return the samples with the affinity that ``options`` describe."""
     if options.is_graph:
         return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)

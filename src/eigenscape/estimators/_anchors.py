@@ -32,7 +32,9 @@ def check_anchors(
             f" {n_components + 1}; raise n"
         )
     if is_sparse(X) or X.ndim == 1:
-        raise ValueError(f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave out approximation")
+        raise ValueError(
+            f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave out approximation"
+        )
     if metric not in ("euclidean", "l2"):
         raise ValueError(f"{_NOT_ROWS} metric={metric!r}; leave out approximation")
     if on_disconnected not in ("connect", "raise"):

@@ -43,7 +43,6 @@ from eigenscape.methods.dictionary_fit import (
     check_size,
     fit_dictionary,
 )
-
 from eigenscape.options import Dictionary
 
 if TYPE_CHECKING:
@@ -105,9 +104,7 @@ def given_dictionary(approximation: Any, *others: type) -> Dictionary | None:
         return None
     if not isinstance(approximation, Dictionary):
         names = " or ".join(kind.__name__ for kind in (Dictionary, *others))
-        raise ValueError(
-            f"approximation={approximation!r} must be a {names} of eigenscape.options, or None"
-        )
+        raise ValueError(f"approximation={approximation!r} must be a {names} of eigenscape.options, or None")
     if approximation.size is None and approximation.tol is None and approximation.points is None:
         raise ValueError(
             "approximation=Dictionary() needs size, tol or points, such as approximation=Dictionary(200)"

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._graph import given_graph
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
-from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
+from eigenscape.estimators._types import GraphSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.estimators._verify import Verification
 from eigenscape.estimators._views import (
@@ -25,8 +26,8 @@ from eigenscape.estimators._views import (
     tables_by_name,
     view_graph,
 )
-from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
+from eigenscape.options import KNNGraph
 from eigenscape.solvers import NAMES, SolverConfig
 
 #: Attributes that all views have in common.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,12 @@ from eigenscape.estimators._affinity import (
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
-from eigenscape.estimators._graph import default_neighbors
 from eigenscape.estimators._targets import TargetMixin
-from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
+from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
+from eigenscape.estimators._validation import check_choice, check_count, check_not_negative
 from eigenscape.estimators._weights import check_diagonal, refuse_weights
-from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels import Kernel, VariableGaussian
-from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
+from eigenscape.options import Independence
 from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 
 

@@ -19,7 +19,6 @@ from eigenscape.estimators._collections import check_in_memory, validate_blocks
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
-    check_dictionary,
     check_n_distinct,
     dictionary_attributes,
     select_members,
@@ -50,6 +49,7 @@ from eigenscape.methods.dictionary_fit import (
     partial_fit,
     second_pass,
 )
+from eigenscape.options import Dictionary, Inverse
 from eigenscape.streams import as_chunks, can_repeat
 
 SELECTIONS = ("greedy", "rpcholesky", "random", "maxmin", "kmeans")

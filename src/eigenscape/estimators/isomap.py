@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from eigenscape import _memory
-from eigenscape.dictionary.landmarks import NAMES
-from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
     EmbeddingMixin,
     Estimator,
@@ -31,12 +27,9 @@ from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converge
 from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
-from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
-    Axes,
     LandmarkOptions,
-    LandmarkResult,
     isomap,
     landmark_isomap,
     ordinal_isomap,
@@ -44,7 +37,7 @@ from eigenscape.methods.isomap import (
 )
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import Ties, require_pair_memory
+from eigenscape.methods.ordinal import require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import Order

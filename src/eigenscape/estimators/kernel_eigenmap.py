@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -17,16 +16,14 @@ from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.methods.elliptic import CovarianceType
 from eigenscape.methods.feature_map import FeatureMap, feature_map
 from eigenscape.methods.graph_embedding import Correction, Transformation
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.iterative_reduction import IterativeOptions
-from eigenscape.methods.kernel_centers import Placement
 from eigenscape.methods.kernel_eigenmap import (
     KernelEigenmapOptions,
     choose_n_kernels,
@@ -34,6 +31,7 @@ from eigenscape.methods.kernel_eigenmap import (
     wide_kernels,
 )
 from eigenscape.methods.mixture import AffineMixture
+from eigenscape.options import Graph, LocalKernels
 from eigenscape.quality.edge_distortion import distortion
 
 _DEFAULT_KERNELS = 64

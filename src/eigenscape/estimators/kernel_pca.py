@@ -9,10 +9,10 @@ from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, Ke
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
     bind,
-    check_dictionary,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
+    given_dictionary,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._types import DenseSolver, Seed
@@ -22,7 +22,7 @@ from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
-from eigenscape.operators.gram import Storage
+from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
 if TYPE_CHECKING:

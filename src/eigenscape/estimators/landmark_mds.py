@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
@@ -21,9 +20,10 @@ from eigenscape.estimators._landmarks import (
     check_landmarks,
     choose_samples,
     distinct_samples,
+    given_landmarks,
     landmark_attributes,
 )
-from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
+from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
@@ -31,6 +31,7 @@ from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
 from eigenscape.methods.mds import Indefinite
+from eigenscape.options import Landmarks
 from eigenscape.solvers import Order, SolverConfig
 
 

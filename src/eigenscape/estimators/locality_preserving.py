@@ -16,6 +16,7 @@ from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_flag, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
+from eigenscape.options import Graph
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 

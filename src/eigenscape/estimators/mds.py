@@ -21,7 +21,6 @@ from eigenscape.estimators._weights import SampleWeightMixin
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
-from eigenscape.operators.gram import Storage
 from eigenscape.solvers import Order
 
 

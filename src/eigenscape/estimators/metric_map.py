@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
     choose_samples,
     distinct_samples,
+    given_landmarks,
     landmark_attributes,
 )
-from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
+from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import metric_map
+from eigenscape.options import Landmarks
 from eigenscape.solvers import Order
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
-from eigenscape.estimators._types import Metric, Neighbors, Seed
+from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
+from eigenscape.options import KNNGraph
 from eigenscape.pieces import split_graph
 from eigenscape.solvers import SolverConfig
 

@@ -9,11 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenscape import _memory
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
-from eigenscape.estimators._types import Metric, Neighbors, Seed
+from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
+from eigenscape.options import KNNGraph
 from eigenscape.pieces import split_graph
 
 ON_DISCONNECTED = ("connect", "raise")

@@ -27,23 +27,19 @@ from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, Ke
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
     DictionaryMixin,
-    check_dictionary,
     dictionary_options,
+    given_dictionary,
     warn_if_disconnected,
 )
 from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import uses_dictionary
-from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
+from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_input
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     SampleWeightMixin,
-    check_diagonal,
     refuse_weights,
 )
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
-from eigenscape.graph.neighborhood import Joined
-from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.cluster_count import CountEvidence, count_evidence
 from eigenscape.methods.clustering import (
@@ -59,6 +55,7 @@ from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
 from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
+from eigenscape.options import Dictionary
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
