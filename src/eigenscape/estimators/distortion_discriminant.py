@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -21,7 +22,6 @@ from eigenscape.estimators._sequences import (
     check_long_enough,
     is_list_of_sequences,
 )
-from eigenscape.estimators._validation import check_regularization
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.distortion_discriminant import (
     Layer,
@@ -155,8 +155,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         shapes = check_layers(self.layers)
-        check_regularization(self.regularization)
         sequences = as_sequences(X, "X")
         n_channels = sequences[0].shape[1]
         check_directions(shapes, n_channels)

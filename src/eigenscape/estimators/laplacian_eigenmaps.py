@@ -28,7 +28,6 @@ from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_pa
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
@@ -38,7 +37,7 @@ from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAffinity
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import OnDisconnected, join
 
 
 @documented
@@ -164,8 +163,7 @@ class LaplacianEigenmaps(
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        n_components = self.n_components
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components
