@@ -19,7 +19,7 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike
-from eigenscape.estimators._validation import check_flag, check_gamma
+from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import vertex_weights
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
@@ -50,7 +50,6 @@ class AffinityOptions:
         """Return the options that the parameters of an estimator describe, checked."""
         affinity, metric = estimator.affinity, estimator.metric
         diagonal = getattr(estimator, "include_diagonal", True)
-        check_flag("include_diagonal", diagonal)
         if metric == "precomputed":
             raise ValueError(
                 "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -24,11 +24,12 @@ from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._explore import ExploreMixin
 from eigenscape.estimators._html import HtmlReprMixin
 from eigenscape.estimators._migration import check_solver, explain_parameters
+from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
+from eigenscape.estimators._validation import check_input, check_pairs, check_weights, match_dtype
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.estimators._weights import embed_weighted, options_of
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree
@@ -157,7 +158,8 @@ class Estimator(
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
 
     def _reset(self) -> None:
-        """Delete all fitted attributes, so that no model remains if the next fit fails."""
+        """Check the parameters, and delete all fitted attributes: no model remains if the next fit fails."""
+        check_parameters(self)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 
@@ -206,7 +208,6 @@ class Estimator(
 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver that the parameters describe."""
-        check_jobs(self.n_jobs)
         option = self._solver_option()
         check_solver(option.method, self._solvers)
         if isinstance(option.method, str) and option.method not in self._solvers:
@@ -283,6 +284,7 @@ class KernelMixin:
 
     #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
     _eigenvalues_below_one = False
+    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     verbose: bool
     _model_: Any

@@ -30,7 +30,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_input, check_jobs
+from eigenscape.estimators._validation import check_input
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -121,7 +121,6 @@ def dictionary_options(
     estimator: BaseEstimator, dictionary: Dictionary, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
     """Return the options of the fit of a dictionary."""
-    check_jobs(estimator.n_jobs)
     return DictionaryOptions(
         dictionary.tol,
         dictionary.size,

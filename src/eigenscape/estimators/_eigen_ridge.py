@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._validation import as_number, check_count, check_flag
+from eigenscape.estimators._parameters import check_parameters
+from eigenscape.estimators._validation import as_number
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning
@@ -56,8 +57,8 @@ class EigenRidgeMixin:
 
     def _functions_of_rows(self, X: Any, n_labels: int) -> np.ndarray:
         """Fit the embedder to all rows, unless it is fitted; return its coordinates at unit variance."""
-        self._grid(1)  # parameters are checked before any work
-        check_flag("prefit", self.prefit)
+        check_parameters(self)
+        self._grid(1)  # raises before any work
         for name in _OF_STREAM:
             vars(self).pop(name, None)
         if is_collection(X):
@@ -80,6 +81,7 @@ class EigenRidgeMixin:
 
         Returns the functions of all rows kept, or None if there are none, or too few rows for functions.
         """
+        check_parameters(self)
         self._grid(1)
         embedder = self._embedder_of_stream()
         with warnings.catch_warnings():
@@ -100,7 +102,6 @@ class EigenRidgeMixin:
 
     def _embedder_of_stream(self) -> Any:
         """Return the embedder of the previous chunks, or a new one."""
-        check_flag("prefit", self.prefit)
         if self.prefit:
             raise ValueError(
                 "partial_fit continues its embedder, but prefit=True; call partial_fit of the embedder, then"
@@ -178,7 +179,7 @@ class EigenRidgeMixin:
         largest = min(n_functions, n_stable)
         counts = [*(count for count in _COUNTS if count < largest), largest]
         if self.n_functions != "auto":
-            counts = [min(check_count("n_functions", self.n_functions), n_functions)]
+            counts = [min(self.n_functions, n_functions)]
         return RidgeGrid(
             counts,
             _candidates("alpha", self.alpha, _ALPHAS, positive=True),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_flag
 from eigenscape.methods.independence import Selection, independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.options import Independence
@@ -20,7 +19,6 @@ from eigenscape.solvers import SolverConfig
 def check_independence(independent: bool | Independence, n_components: int) -> Independence | None:
     """Return the criterion for independent eigenvectors, or None if all are used."""
     if not isinstance(independent, Independence):
-        check_flag("independent", independent)
         return Independence() if independent else None
     if independent.n_candidates is not None and independent.n_candidates < n_components:
         raise ValueError(

@@ -44,7 +44,6 @@ def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
 
     ``regularization`` is added to its diagonal.
     """
-    check_edges(estimator)
     vertex: np.ndarray | None
     if graph is None:
         affinity, vertex, attributes = neighbor_affinity(estimator, X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from eigenscape.estimators._affinity import (
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
+from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_not_negative
 from eigenscape.estimators._weights import check_diagonal, refuse_weights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence
-from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
+from eigenscape.pieces import Affinity, OnDisconnected, join
 
 
 class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
@@ -219,6 +219,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     False
     """
 
+    _limits: ClassVar = {"alpha": NOT_NEGATIVE}
+
     def __init__(
         self,
         n_components: int = 2,
@@ -261,10 +263,7 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_not_negative("alpha", self.alpha)
-        check_not_negative("diffusion_time", self.diffusion_time)
+        n_components = self.n_components
         criterion = check_independence(self.independent, n_components)
         options, solver, diagonal = AffinityOptions.of(self, "local"), self._solver(), self.include_diagonal
         if options.is_graph and self.gamma is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -20,7 +21,6 @@ from eigenscape.estimators._sequences import (
     check_long_enough,
     is_list_of_sequences,
 )
-from eigenscape.estimators._validation import check_regularization
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.distortion_discriminant import (
     Layer,
@@ -163,8 +163,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         shapes = check_layers(self.layers)
-        check_regularization(self.regularization)
         sequences = as_sequences(X, "X")
         n_channels = sequences[0].shape[1]
         check_directions(shapes, n_channels)

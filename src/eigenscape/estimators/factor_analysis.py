@@ -14,9 +14,7 @@ from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._validation import (
-    check_count,
     check_input,
-    check_positive,
     check_weights,
     valid_rows,
 )
@@ -132,9 +130,7 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         with reporting(self.verbose):
             X = check_input(self, X, reset=True)
             X, weights = valid_rows(X, check_weights(sample_weight, X))
-            check_rank(check_count("n_components", self.n_components), *X.shape)
-            check_positive("tol", self.tol)
-            check_count("max_iter", self.max_iter)
+            check_rank(self.n_components, *X.shape)
             seed = self._seed()
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)

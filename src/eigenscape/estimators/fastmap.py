@@ -9,7 +9,6 @@ import numpy as np
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
 from eigenscape.methods.kernel_pca import check_components
@@ -113,8 +112,6 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_count("n_rounds", self.n_rounds)
         check_components(self.n_components, X)
         seed = self._seed()
         distance = bind_distance(self.metric, self.metric_params, X)

@@ -25,16 +25,14 @@ from eigenscape.estimators._dictionary import (
     select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import (
     check_choice,
-    check_count,
     check_gamma,
     check_input,
-    check_jobs,
-    check_number,
 )
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
@@ -567,22 +565,11 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     def _options(self) -> DictionaryOptions:
         """Validate the parameters and return the options of the dictionary."""
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        if self.normalization is not None:
-            check_choice("normalization", self.normalization, ("additive", "divisive"))
-        check_choice("averages", self.averages, ("implicit", "dictionary", "random"))
+        check_parameters(self)
         check_gamma(self.kernel, self.gamma)
-        check_number("degree", self.degree)
-        check_number("coef0", self.coef0)
-        check_jobs(self.n_jobs)
-        if self.sum_to_one not in (None, True, False):
-            raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
         dictionary, selection = self._dictionary(), self._selection()
         if isinstance(selection, str):
             check_choice("selection", selection, SELECTIONS)
-        if self.normalize_first not in (True, False):
-            raise ValueError(f"normalize_first={self.normalize_first!r} must be True or False")
         if self.normalize_first and self.normalization != "divisive":
             raise ValueError(
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"

@@ -14,7 +14,7 @@ from eigenscape.estimators._base import (
     KernelMixin,
     spectral_attributes,
 )
-from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import (
@@ -25,7 +25,6 @@ from eigenscape.estimators._landmarks import (
 )
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
@@ -39,7 +38,7 @@ from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
 from eigenscape.methods.ordinal import require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
@@ -290,12 +289,6 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        if not isinstance(self.ordinal, Ordinal):
-            check_flag("ordinal", self.ordinal)
         landmarks = given_landmarks(self.n_landmarks, self.approximation)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")

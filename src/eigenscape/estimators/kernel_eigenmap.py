@@ -17,7 +17,7 @@ from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import as_contiguous_float64, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.feature_map import FeatureMap, feature_map
@@ -279,8 +279,8 @@ class KernelEigenmap(Estimator):
         -------
         self
         """
-        check_kernel_parameters(self)
         self._reset()
+        check_kernel_parameters(self)
         if is_collection(X) and graph is None:
             with running(self):
                 return fit_to_sample(self, X, spectral=False)
@@ -428,7 +428,7 @@ class KernelEigenmap(Estimator):
 
     def _fitted_inverse(self) -> tuple[AffineMixture, float]:
         """Return the inverse and its error, computed on first use: it may take longer than ``fit``."""
-        check_choice("inverse", self.inverse, ("refined", "blocks"))  # may have been set after fit
+        check_parameters(self)  # which may have been set after fit
         if self.inverse not in self._inverse_:
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
             self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")

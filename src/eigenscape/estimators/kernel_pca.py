@@ -16,7 +16,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._types import DenseSolver, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
+from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
@@ -243,11 +243,6 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
         return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
 
     def _check_parameters(self, X: Any, blocks: Blocks | None) -> None:
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
         if blocks is None:
             check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)
-        check_number("degree", self.degree)
-        check_number("coef0", self.coef0)

@@ -9,7 +9,6 @@ import numpy as np
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import (
-    INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
@@ -24,7 +23,6 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
 )
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
@@ -201,9 +199,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2

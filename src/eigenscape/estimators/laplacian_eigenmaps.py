@@ -27,7 +27,6 @@ from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_pa
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
@@ -37,7 +36,7 @@ from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.options import Anchors, Dictionary, Independence
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import OnDisconnected, join
 
 
 class LaplacianEigenmaps(
@@ -300,8 +299,7 @@ class LaplacianEigenmaps(
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        n_components = self.n_components
         options, solver = AffinityOptions.of(self), self._solver()
         criterion = check_independence(self.independent, n_components)
         if criterion is not None:

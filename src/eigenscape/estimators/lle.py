@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from eigenscape.estimators._graph import (
     unweighted,
 )
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._parameters import Limits
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
+from eigenscape.estimators._validation import as_number, check_count, check_positive
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
@@ -25,7 +26,7 @@ from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import locally_linear_embedding
 from eigenscape.options import Anchors, KNNGraph, SpanningTree
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
@@ -186,6 +187,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
+    _limits: ClassVar = {"c": Limits(1, open=True)}
 
     def __init__(
         self,
@@ -306,8 +308,6 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         d = check_count("n_components", self.n_components)
-        check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         check_positive("reg", self.reg)
         if self.c is not None and (as_number(self.c) or 0) <= 1:
             raise ValueError(

@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike
 
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import (
-    INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import SampleWeightMixin
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
@@ -160,9 +158,6 @@ class ClassicalMDS(
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None, weights: np.ndarray | None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
         check_components(self.n_components, X)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(

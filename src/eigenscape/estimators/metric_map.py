@@ -14,7 +14,6 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
 )
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.methods.kernel_pca import check_components
@@ -159,8 +158,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
         check_components(self.n_components, X)
         given = given_landmarks(None, self.approximation)
         if given is None:

@@ -19,7 +19,7 @@ from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_count, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
@@ -198,10 +198,6 @@ class MixturePPCA(LatentMixin, Estimator):
         return max(results, key=lambda result: result.log_likelihoods[-1])
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        for name in ("n_mixtures", "n_components", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
-        check_positive("tol", self.tol)
-        check_positive("noise_floor", self.noise_floor)
         check_features(self.n_components, n_features)
         required = self.n_mixtures * (self.n_components + 1)
         if n_samples < required:

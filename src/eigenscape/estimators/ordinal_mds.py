@@ -11,7 +11,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
+from eigenscape.estimators._validation import check_input, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -139,7 +139,6 @@ class OrdinalMDS(Estimator):
         self
         """
         self._reset()
-        check_metric_params(self.metric_params)
         max_iter = cast("int", self.max_iter)  # None is not allowed here
         options = ordinal_options(
             self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state

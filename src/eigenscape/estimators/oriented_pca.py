@@ -18,11 +18,8 @@ from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._rows import without_mask
 from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
     check_input,
     check_pairs,
-    check_regularization,
 )
 from eigenscape.methods.oriented_pca import (
     Criterion,
@@ -151,10 +148,6 @@ class OrientedPCA(LinearMixin, Estimator):
         self
         """
         self._reset()
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("criterion", self.criterion, ("quotient", "difference"))
-        check_regularization(self.regularization)
         _check_one_source(y, noise, distorted)
         if is_collection(X):
             return self._fit_collection(X, y, noise, distorted)

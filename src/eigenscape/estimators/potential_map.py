@@ -11,7 +11,7 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
 from eigenscape.options import KNNGraph
@@ -189,12 +189,7 @@ class PotentialMap(EmbeddingMixin, Estimator):
 
     def _options(self) -> PotentialOptions:
         """Return the parameters of the map, checked."""
-        n_components = check_count("n_components", self.n_components)
+        n_components = self.n_components
         n_landmarks = check_count("n_landmarks", self.n_landmarks, minimum=n_components + 2)
-        if self.n_steps is not None:
-            check_count("n_steps", self.n_steps)
-        max_iter = check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         seed = self._seed()
-        return PotentialOptions(n_components, self.n_steps, n_landmarks, max_iter, float(self.tol), seed)
+        return PotentialOptions(n_components, self.n_steps, n_landmarks, self.max_iter, float(self.tol), seed)

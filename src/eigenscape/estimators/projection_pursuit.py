@@ -12,7 +12,6 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
     NumericalObjective,
@@ -163,11 +162,6 @@ class ProjectionPursuit(LinearMixin, Estimator):
 
     def _objective(self) -> Objective:
         """Validate the parameters and return the objective of the search."""
-        check_count("n_components", self.n_components)
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
         if callable(self.index):
             return NumericalObjective(self.index)
-        check_choice("index", self.index, tuple(INDICES))
         return AnalyticObjective(INDICES[self.index])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -33,7 +33,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_input
+from eigenscape.estimators._validation import check_input
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     SampleWeightMixin,
@@ -56,7 +56,7 @@ from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunct
 from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
 from eigenscape.options import Dictionary
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 #: Methods that compare cuts, and need the affinity matrix.
@@ -457,17 +457,8 @@ class SpectralClustering(
 
     def _check_parameters(self, n_samples: int) -> None:
         """Raise ValueError for invalid parameters."""
-        check_choice("assign_labels", self.assign_labels, get_args(AssignLabels))
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_count("n_init", self.n_init)
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        if check_count("max_clusters", self.max_clusters) < 2:
-            raise ValueError(f"max_clusters={self.max_clusters} must be at least 2")
-        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
-            raise ValueError(f"n_clusters={self.n_clusters!r} must be an integer of at least 1, or 'auto'")
         if not self._auto:
-            self._check_count(check_count("n_clusters", self.n_clusters), n_samples)
+            self._check_count(self.n_clusters, n_samples)
         if self.assign_labels == "threshold" and self.n_clusters != 2:
             raise ValueError(
                 f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
