@@ -13,13 +13,14 @@ and with ``GridSearchCV(model, {"affinity__n_neighbors": [5, 10]})``.
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from eigenscape._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Limits, check_parameters
 
 __all__ = [
     "Anchors",
@@ -37,12 +38,17 @@ __all__ = [
 
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
-EDGE_WEIGHTS = ("binary", "heat", "inverse", "local")
-SYMMETRIZE = ("union", "mutual", "shared")
 
 
 class Option:
     """Base class of options: scikit-learn's interface of parameters, for immutable objects."""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        self._check()
+
+    def _check(self) -> None:
+        """Raise ValueError for values that contradict each other. A hook."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the fields by name."""
@@ -121,11 +127,10 @@ class KNNGraph(Option):
     weights: EdgeWeights | None = None
     width: float | None = None
     search: Any = "auto"
+    _limits: ClassVar = {"width": POSITIVE}
 
-    def __post_init__(self) -> None:
-        _check_count("n_neighbors", self.n_neighbors, optional=True)
-        _check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        _check_edges(self)
+    def _check(self) -> None:
+        _check_search(self.search)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,9 +151,10 @@ class RadiusGraph(Option):
     weights: EdgeWeights | None = None
     width: float | None = None
     search: Any = "auto"
+    _limits: ClassVar = {"width": POSITIVE}
 
-    def __post_init__(self) -> None:
-        _check_positive("radius", self.radius)
+    def _check(self) -> None:
+        _check_search(self.search)
         if isinstance(self.search, str) and self.search == "approximate":
             raise ValueError(
                 "search='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
@@ -159,7 +165,6 @@ class RadiusGraph(Option):
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a radius; use"
                 " 'exact' or a neighbour index"
             )
-        _check_edges(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,9 +185,10 @@ class SpanningTree(Option):
     weights: EdgeWeights | None = None
     width: float | None = None
     search: Any = "auto"
+    _limits: ClassVar = {"width": POSITIVE}
 
-    def __post_init__(self) -> None:
-        _check_count("n_neighbors", self.n_neighbors, optional=True)
+    def _check(self) -> None:
+        _check_search(self.search)
         if self.n_neighbors is None and isinstance(self.search, tuple):
             raise ValueError(
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a minimum"
@@ -193,7 +199,6 @@ class SpanningTree(Option):
                 "a spanning tree needs rows, got metric='precomputed'; pass a precomputed graph that contains"
                 " the tree"
             )
-        _check_edges(self)
 
 
 #: How samples are connected.
@@ -222,14 +227,9 @@ class Dictionary(Option):
     tol: float | None = None
     points: Any = None
     selection: Any = "greedy"
+    _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
 
-    def __post_init__(self) -> None:
-        _check_count("size", self.size, optional=True)
-        if self.tol is not None and (not _is_number(self.tol) or self.tol < 0):
-            raise ValueError(
-                f"tol={self.tol!r} must be a non-negative finite number: the squared distance allowed in"
-                " feature space"
-            )
+    def _check(self) -> None:
         if self.points is not None and (self.size is not None or self.tol is not None):
             raise ValueError(
                 f"given points cannot be combined with size={self.size!r} and tol={self.tol!r}, which select"
@@ -253,17 +253,13 @@ class Landmarks(Option):
     """
 
     n: int | Literal["auto"] | None = "auto"
-    selection: Any = "maxmin"
+    selection: Literal["maxmin", "random", "kmeans", "greedy"] | ArrayLike = "maxmin"
     tol: float = 0.01
+    _limits: ClassVar = {"n": COUNT, "tol": POSITIVE}
 
-    def __post_init__(self) -> None:
-        if self.n != "auto":
-            _check_count("n", self.n, optional=True, other=", 'auto'")
-        if isinstance(self.selection, str):
-            _check_choice("selection", self.selection, ("maxmin", "random", "kmeans", "greedy"))
-            if self.n is None:
-                raise ValueError(f"selection={self.selection!r} needs n; set a number, or 'auto'")
-        _check_positive("tol", self.tol)
+    def _check(self) -> None:
+        if isinstance(self.selection, str) and self.n is None:
+            raise ValueError(f"selection={self.selection!r} needs n; set a number, or 'auto'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,9 +273,7 @@ class Anchors(Option):
     """
 
     n: int
-
-    def __post_init__(self) -> None:
-        _check_count("n", self.n)
+    _limits: ClassVar = {"n": COUNT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,12 +298,7 @@ class Solver(Option):
     tol: float | None = None
     max_iter: int | None = None
     storage: Literal["auto", "blocked"] = "auto"
-
-    def __post_init__(self) -> None:
-        if self.tol is not None and (not _is_number(self.tol) or self.tol < 0):
-            raise ValueError(f"tol={self.tol!r} must be a number of at least 0")
-        _check_count("max_iter", self.max_iter, optional=True)
-        _check_choice("storage", self.storage, ("auto", "blocked"))
+    _limits: ClassVar = {"tol": NOT_NEGATIVE}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -330,11 +319,6 @@ class Ordinal(Option):
     ties: Literal["primary", "secondary"] = "primary"
     max_iter: int = 300
 
-    def __post_init__(self) -> None:
-        _check_count("n_init", self.n_init)
-        _check_choice("ties", self.ties, ("primary", "secondary"))
-        _check_count("max_iter", self.max_iter)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence(Option):
@@ -351,13 +335,7 @@ class Independence(Option):
     threshold: float = 0.4
     n_candidates: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_positive("threshold", self.threshold)
-        if self.threshold >= 1:
-            raise ValueError(
-                f"threshold={self.threshold!r} must be below 1, the residual of an independent eigenvector"
-            )
-        _check_count("n_candidates", self.n_candidates, optional=True)
+    _limits: ClassVar = {"threshold": Limits(0, open=True, below=1)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -379,10 +357,7 @@ class Inverse(Option):
     alpha: float | None = None
     gamma: float | None = None
 
-    def __post_init__(self) -> None:
-        _check_choice("method", self.method, ("auto", "fixed-point", "ridge"))
-        _check_positive("alpha", self.alpha, optional=True)
-        _check_positive("gamma", self.gamma, optional=True)
+    _limits: ClassVar = {"alpha": POSITIVE, "gamma": POSITIVE}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -402,41 +377,31 @@ class LocalKernels(Option):
     """
 
     sigma: float | Literal["auto"] = "auto"
-    covariances: Any = "spherical"
-    centers: Any = "random"
+    covariances: Literal["spherical", "full"] | ArrayLike = "spherical"
+    centers: Literal["random", "kmeans", "maxmin", "greedy"] | ArrayLike = "random"
     local_components: int | None = None
 
-
-def _check_edges(graph: Any) -> None:
-    """Check the fields that all graphs have."""
-    if graph.metric_params is not None and not isinstance(graph.metric_params, dict):
-        raise ValueError(
-            f"metric_params={graph.metric_params!r} must be a dict of the metric's arguments, or None"
-        )
-    if graph.weights is not None:
-        _check_choice("weights", graph.weights, EDGE_WEIGHTS)
-    _check_positive("width", graph.width, optional=True)
-    if isinstance(graph.search, str):
-        _check_choice("search", graph.search, ("auto", "exact", "approximate"))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
-
-
-def _check_positive(name: str, value: Any, optional: bool = False) -> None:
-    if not (value is None and optional) and (not _is_number(value) or value <= 0):
-        raise ValueError(f"{name}={value!r} must be a positive number{' or None' if optional else ''}")
+    def _check(self) -> None:
+        if not isinstance(self.centers, str) and np.ndim(self.centers) != 2:
+            raise ValueError(
+                f"centers={self.centers!r} must be 'random', 'kmeans', 'maxmin', 'greedy' or an array of"
+                " shape (n_kernels, n_features)"
+            )
+        if isinstance(self.covariances, str):
+            return
+        if np.ndim(self.covariances) not in (2, 3):
+            raise ValueError(
+                f"covariances={self.covariances!r} must be 'spherical', 'full' or an array of shape"
+                " (n_features, n_features) or (n_kernels, n_features, n_features)"
+            )
+        if np.ndim(self.covariances) == 3 and isinstance(self.centers, str):
+            raise ValueError(
+                f"covariances of {len(self.covariances)} kernels need their centers; pass an array of shape"
+                f" ({len(self.covariances)}, n_features) as centers"
+            )
 
 
-def _check_count(name: str, value: Any, optional: bool = False, other: str = "") -> None:
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not (value is None and optional) and (not whole or value < 1):
-        raise ValueError(
-            f"{name}={value!r} must be an integer of at least 1{other}{' or None' if optional else ''}"
-        )
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
+def _check_search(search: Any) -> None:
+    names = ("auto", "exact", "approximate")
+    if isinstance(search, str) and search not in names:
+        raise ValueError(f"search={search!r} is not known; choose one of {', '.join(map(repr, names))}")

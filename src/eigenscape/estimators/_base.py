@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -18,13 +18,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
+from eigenscape._parameters import check_parameters
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._explore import ExploreMixin
 from eigenscape.estimators._html import HtmlReprMixin
 from eigenscape.estimators._migration import check_solver, explain_parameters
-from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
@@ -284,7 +284,6 @@ class KernelMixin:
 
     #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
     _eigenvalues_below_one = False
-    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     verbose: bool
     _model_: Any

@@ -12,9 +12,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._validation import as_number
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps

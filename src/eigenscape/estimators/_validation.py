@@ -319,39 +319,3 @@ def check_jobs(n_jobs: object) -> None:
         isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or int(n_jobs) == 0
     ):
         raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
-
-
-def check_kernel_parameters(estimator: BaseEstimator) -> None:
-    """Raise ValueError for parameters of a kernel eigenmap that contradict each other."""
-    check_choice("eigen_solver", estimator.eigen_solver, ("auto", "dense", "iterative"))
-    if estimator.eigen_solver == "iterative" and not estimator.posterior:
-        raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
-    by_name = isinstance(estimator.centers, str)
-    if not by_name and np.ndim(estimator.centers) != 2:
-        raise ValueError(
-            f"centers={estimator.centers!r} must be 'random', 'kmeans', 'maxmin', 'greedy' or an array of"
-            " shape (n_kernels, n_features)"
-        )
-    if not by_name and estimator.n_kernels not in (None, len(estimator.centers)):
-        raise ValueError(
-            f"n_kernels={estimator.n_kernels!r}, but centers has {len(estimator.centers)} rows; leave"
-            " n_kernels=None"
-        )
-    _check_covariances(estimator)
-
-
-def _check_covariances(estimator: BaseEstimator) -> None:
-    """Check the parameter ``covariances`` of a kernel eigenmap."""
-    covariances = estimator.covariances
-    if isinstance(covariances, str):
-        return
-    if np.ndim(covariances) not in (2, 3):
-        raise ValueError(
-            f"covariances={covariances!r} must be 'spherical', 'full' or an array of shape (n_features,"
-            " n_features) or (n_kernels, n_features, n_features)"
-        )
-    if np.ndim(covariances) == 3 and isinstance(estimator.centers, str):
-        raise ValueError(
-            f"covariances of {len(covariances)} kernels need their centers; pass an array of shape"
-            f" ({len(covariances)}, n_features) as centers"
-        )

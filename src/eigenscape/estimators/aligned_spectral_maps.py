@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +13,6 @@ from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import given_graph
 from eigenscape.estimators._links import check_enough_links, linked_rows
-from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import GraphSolver, Metric, Seed
@@ -148,8 +147,6 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     _solvers = NAMES
     _has_embedding = False
-
-    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from eigenscape._parameters import NOT_NEGATIVE
 from eigenscape.estimators._affinity import (
     AffinityMixin,
     AffinityOptions,
@@ -15,7 +16,6 @@ from eigenscape.estimators._affinity import (
 )
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
-from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
 from eigenscape.estimators._weights import check_diagonal, refuse_weights

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._parameters import check_parameters
+from eigenscape._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,

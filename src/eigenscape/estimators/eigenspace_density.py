@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
+from eigenscape._parameters import check_parameters
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
@@ -25,7 +26,6 @@ from eigenscape.estimators._dictionary import (
     select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk

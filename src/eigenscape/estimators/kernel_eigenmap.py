@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._numbers import check_numbers
+from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
@@ -17,7 +18,7 @@ from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_contiguous_float64, check_kernel_parameters
+from eigenscape.estimators._validation import as_contiguous_float64
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.feature_map import FeatureMap, feature_map
@@ -31,7 +32,7 @@ from eigenscape.methods.kernel_eigenmap import (
     wide_kernels,
 )
 from eigenscape.methods.mixture import AffineMixture
-from eigenscape.options import Graph, LocalKernels
+from eigenscape.options import Graph, LocalKernels, Solver
 from eigenscape.quality.edge_distortion import distortion
 
 _DEFAULT_KERNELS = 64
@@ -223,7 +224,7 @@ class KernelEigenmap(Estimator):
     metric = "euclidean"
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
-    eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]
+    eigen_solver: Literal["auto", "dense", "iterative"] | Solver  # type: ignore[assignment]
     _inverse_: dict[str, tuple[AffineMixture, float]]  # inverse and error, by the parameter inverse
 
     def __init__(
@@ -235,7 +236,7 @@ class KernelEigenmap(Estimator):
         correction: Correction = "reweighted",
         posterior: bool = True,
         basis: Literal["kernels", "features"] = "kernels",
-        eigen_solver: Literal["auto", "dense", "iterative"] = "auto",
+        eigen_solver: Literal["auto", "dense", "iterative"] | Solver = "auto",
         inverse: Literal["refined", "blocks"] = "refined",
         n_neighbors: int | None = None,
         affinity: Graph | None = None,
@@ -280,7 +281,7 @@ class KernelEigenmap(Estimator):
         self
         """
         self._reset()
-        check_kernel_parameters(self)
+        self._check_kernels()
         if is_collection(X) and graph is None:
             with running(self):
                 return fit_to_sample(self, X, spectral=False)
@@ -300,6 +301,25 @@ class KernelEigenmap(Estimator):
             setattr(self, name, value)
         return self
 
+    def _check_kernels(self) -> None:
+        """Raise ValueError for parameters that contradict each other."""
+        method, kernels = self._solver_option().method, self._kernels
+        if method not in ("auto", "dense", "iterative"):
+            raise ValueError(
+                f"eigen_solver={method!r} is not known; choose one of 'auto', 'dense', 'iterative'"
+            )
+        if method == "iterative" and not self.posterior:
+            raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
+        if not isinstance(kernels.centers, str) and self.n_kernels not in (None, len(kernels.centers)):
+            raise ValueError(
+                f"n_kernels={self.n_kernels!r}, but centers has {len(kernels.centers)} rows; leave"
+                " n_kernels=None"
+            )
+
+    @property
+    def _kernels(self) -> LocalKernels:
+        return LocalKernels() if self.kernels is None else self.kernels
+
     def _fit_features(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a map that is linear in the features."""
         result = feature_map(
@@ -310,15 +330,16 @@ class KernelEigenmap(Estimator):
 
     def _fit_kernels(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
-        centers: Any = self.centers
+        kernels, solver = self._kernels, self._solver_option()
+        centers: Any = kernels.centers
         if not isinstance(centers, str):
             centers = check_array(centers, dtype=np.float64, input_name="centers")
             check_numbers(centers, "centers")
-        covariances: Any = self.covariances
+        covariances: Any = kernels.covariances
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
-        seed = self._seed()
-        sigma = None if self.sigma == "auto" else float(self.sigma)
+        seed, tol = self._seed(), 1e-6 if solver.tol is None else float(solver.tol)
+        sigma = None if isinstance(kernels.sigma, str) else float(kernels.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
         options = KernelEigenmapOptions(
             centers,
@@ -328,26 +349,27 @@ class KernelEigenmap(Estimator):
             self.correction,
             seed,
             covariances,
-            self.eigen_solver,
-            IterativeOptions(float(self.tol), self.max_iter, seed),
+            solver.method,
+            IterativeOptions(tol, solver.max_iter, seed),
         )
         n_kernels = self._choose_n_kernels(graph_data, max_kernels, options)
         result = kernel_eigenmap(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
         )
-        kernels, self._map_ = result.mixture.forward_kernels, result.mixture
-        self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
+        fitted, self._map_ = result.mixture.forward_kernels, result.mixture
+        self.centers_, self.sigma_, self.n_kernels_ = fitted.centers, fitted.sigma, len(fitted.centers)
         self.local_components_ = graph_data.points.shape[1] if n_local is None else n_local
         return result.transformation, result.coordinates
 
     def _kernel_limits(self, X: np.ndarray) -> tuple[int, int | None]:
         """Return the largest default number of kernels, and the number of local coordinates (None: all)."""
         n_distinct, n_features = len(distinct_rows(X)[0]), X.shape[1]
-        if self.local_components is not None or n_features < n_distinct:
-            n_local = n_features if self.local_components is None else self.local_components
-            return max(1, n_distinct // (2 + 2 * n_local)), self.local_components
-        if not isinstance(self.centers, str):
-            return wide_kernels(n_distinct, self.n_components, len(np.asarray(self.centers)))
+        kernels = self._kernels
+        if kernels.local_components is not None or n_features < n_distinct:
+            n_local = n_features if kernels.local_components is None else kernels.local_components
+            return max(1, n_distinct // (2 + 2 * n_local)), kernels.local_components
+        if not isinstance(kernels.centers, str):
+            return wide_kernels(n_distinct, self.n_components, len(np.asarray(kernels.centers)))
         given = None if self.n_kernels in (None, "auto") else int(self.n_kernels)
         return wide_kernels(n_distinct, self.n_components, given)
 
@@ -444,7 +466,7 @@ class KernelEigenmap(Estimator):
             accept_sparse=self._sparse or False,
             ensure_min_samples=2 if reset else 1,
         )
-        n_local = self.local_components
+        n_local = self._kernels.local_components
         if reset and self.basis == "kernels" and n_local is not None and n_local > X.shape[1]:
             raise ValueError(
                 f"local_components={n_local} needs as many features, got n_features={X.shape[1]}; lower"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from eigenscape._parameters import Limits
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
 from eigenscape.estimators._graph import (
@@ -16,9 +17,7 @@ from eigenscape.estimators._graph import (
     unweighted,
 )
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._parameters import Limits
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import as_number, check_count, check_positive
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
@@ -307,13 +306,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
         return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        d = check_count("n_components", self.n_components)
-        check_positive("reg", self.reg)
-        if self.c is not None and (as_number(self.c) or 0) <= 1:
-            raise ValueError(
-                f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
-                " None for the limit"
-            )
+        d = self.n_components
         neighborhood = self._neighborhood()
         if isinstance(neighborhood.option, SpanningTree) or (
             isinstance(neighborhood.option, KNNGraph) and neighborhood.option.symmetrize != "union"

@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
+from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
@@ -22,7 +23,6 @@ from eigenscape.estimators._collections import (
     weight_blocks,
 )
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_input, check_pairs, check_weights
 from eigenscape.kernels.base import BoundKernel
@@ -151,8 +151,6 @@ class PCA(LinearMixin, Estimator):
     _scale_: np.ndarray | float  # divides the coordinates
     _rows_: CenteredRows | None  # training samples; None after partial_fit
     _moments_: ScatterMoments | None  # mean and scatter matrix; None after fit
-
-    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     def __init__(
         self,

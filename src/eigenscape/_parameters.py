@@ -47,18 +47,15 @@ def _article(noun: str) -> str:
 COUNT, POSITIVE, NOT_NEGATIVE = Limits(1), Limits(0, open=True), Limits(0)
 #: Limits by the name of the parameter, in all classes that have it.
 LIMITS: Mapping[str, Limits] = {
-    **dict.fromkeys(
-        ("n_components", "n_neighbors", "n_clusters", "n_landmarks", "n_anchors", "n_candidates"), COUNT
-    ),
+    **dict.fromkeys(("n_components", "n_neighbors", "n_clusters", "n_landmarks", "n_candidates"), COUNT),
     **dict.fromkeys(("n_kernels", "n_mixtures", "n_rounds", "n_steps", "n_terms", "n_functions"), COUNT),
-    **dict.fromkeys(("dictionary_size", "max_iter", "n_init", "exaggeration"), COUNT),
+    **dict.fromkeys(("max_iter", "n_init", "exaggeration"), COUNT),
     **dict.fromkeys(("cv", "max_clusters", "n_features"), Limits(2)),
     "local_components": NOT_NEGATIVE,
     "max_rows": Limits(10),
-    **dict.fromkeys(("radius", "t", "sigma", "tol", "reg", "reg_covar", "noise", "noise_floor"), POSITIVE),
-    **dict.fromkeys(("landmark_tol", "coupling", "inverse_alpha", "inverse_gamma"), POSITIVE),
-    **dict.fromkeys(("dictionary_tol", "diffusion_time", "min_gain", "regularization"), NOT_NEGATIVE),
-    "independence_threshold": Limits(0, open=True, below=1),
+    **dict.fromkeys(("radius", "sigma", "tol", "reg", "reg_covar", "noise", "noise_floor"), POSITIVE),
+    "coupling": POSITIVE,
+    **dict.fromkeys(("diffusion_time", "min_gain", "regularization"), NOT_NEGATIVE),
     "target_weight": Limits(0, below=1),
 }
 #: Parameters that are checked where they are used.
