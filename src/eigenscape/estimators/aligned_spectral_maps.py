@@ -68,32 +68,18 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     Other Parameters
     ----------------
-    weights : {"binary", "heat", "inverse", "local"}, default="binary"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
-        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
-        neighbour), so that weights do not depend on the density.
-
-        Widths are estimated in each view.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        Neighbour search, as in :class:`LaplacianEigenmaps`.
+    affinity : KNNGraph or None, default=None
+        Graph of each view with weights of its edges (:class:`eigenscape.options.KNNGraph`), in place of
+        ``n_neighbors`` and ``metric``.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

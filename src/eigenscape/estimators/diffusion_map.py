@@ -46,15 +46,15 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     ----------
     n_components : int, default=2
         Number of coordinates.
-    affinity : str, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
-        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
-        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
-        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
-        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
-        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
-        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
-        neighbourhood graph.
+    affinity : str, graph, callable or Kernel, default="nearest_neighbors"
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
+        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
+        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
+        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
+        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
+        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
+        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
+        distances, dense or as a sparse neighbourhood graph.
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
@@ -78,39 +78,6 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
 
     Other Parameters
     ----------------
-    bandwidth : {"global", "local"}, default="global"
-        For ``affinity="rbf"``. "local" is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 /
-        (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its
-        sums are nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer
-        where points are sparse. The width of a graph is given by ``weights``.
-    joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
-        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
-        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
-        points are connected by the same rule; a point without any edge is connected to its nearest sample,
-        with a warning.
-    radius : float or None, default=None
-        Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
-    weights : {"binary", "heat", "inverse", "local"}, default="local"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
-        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
-        neighbour), so that weights do not depend on the density.
-    t : float or None, default=None
-        Width of heat weights. If None, the median squared length of the edges.
-
-        Not the diffusion time.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
     include_diagonal : bool, default=True
         Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
         for graph affinities, which have no diagonal.
@@ -127,30 +94,19 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error. For a full kernel
         that is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components
         of precomputed affinities cannot be connected.
-    independent : bool, default=False
+    independent : bool or Independence, default=False
         Whether to skip eigenvectors that are functions of the eigenvectors kept before, such as the harmonics
         along a manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
-        regression; it is kept if the residual reaches ``independence_threshold`` (Dsilva et al. 2018). If
-        fewer than ``n_components`` are found, the embedding has fewer coordinates and a
-        :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
-    independence_threshold : float, default=0.4
-        Smallest residual of an eigenvector that is kept, between 0 (a function of the eigenvectors kept
-        before) and 1 (independent of them). Ignored unless ``independent=True``.
-    n_candidates : int or None, default=None
-        Number of eigenvectors to examine. If None, up to ``20 * n_components``, at most one per 15 samples,
-        in doubling steps. Ignored unless ``independent=True``.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        regression; it is kept if the residual reaches a threshold (Dsilva et al. 2018), 0.4 or the threshold
+        of an :class:`~eigenscape.options.Independence`. If fewer than ``n_components`` are found, the
+        embedding has fewer coordinates and a :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is
+        issued.
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

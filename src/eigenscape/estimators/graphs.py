@@ -53,16 +53,12 @@ def graph_embedding(
         Symmetric non-negative edge weights of a connected graph.
     n_components : int, default=2
         Number of coordinates.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.

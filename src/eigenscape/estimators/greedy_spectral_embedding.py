@@ -102,6 +102,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     Parameters
     ----------
+    dictionary : Dictionary or None, default=None
+        Size, tolerance and selection of the members (:class:`eigenscape.options.Dictionary`). With ``tol``
+        the dictionary grows until each point is at most so far from its span, as a squared distance in
+        feature space, to be compared with ``k(x, x)``, which is 1 for "rbf" (algorithm 1). With ``size``
+        alone the members are selected greedily from all points. If None, ``tol=1e-3`` with at most 2000
+        members.
     n_components : int or None, default=2
         Number of coordinates; None for all eigenfunctions with a positive eigenvalue.
     kernel : str, callable or Kernel, default="rbf"
@@ -115,14 +121,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         "additive": kernel PCA, with coordinates :math:`\sqrt{\lambda_r} v_r`. "divisive": the normalisation
         of spectral clustering and Laplacian eigenmaps, with coordinates :math:`\sqrt n\, v_r` without the
         trivial one. None: no normalisation.
-    tol : float or None, default=None
-        Largest squared distance in feature space of a point from the span of the dictionary (algorithm 1),
-        to be compared with ``k(x, x)``, which is 1 for "rbf". If None, 1e-3 with at most 2000 members, unless
-        ``dictionary_size`` or ``selection`` is given; a warning tells if more were needed.
-    dictionary_size : int or None, default=None
-        Size of the dictionary, selected with an almost minimal error in several passes over the data
-        (algorithm 2). For a stream that is read once its members are replaced as better ones arrive
-        (:meth:`partial_fit`). If ``tol`` is given too, the maximum size.
     gamma : float or None, default=None
         Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
         the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
@@ -138,14 +136,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     Other Parameters
     ----------------
-    selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"}, array or model, default="greedy"
-        Selection of the dictionary. "greedy": algorithms 1 and 2, which bound the largest error. "rpcholesky"
-        (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
-        its error, which makes the mean error small in few passes over the data. "maxmin": each point is the
-        farthest from the previous ones. "kmeans": rows nearest to the centres of k-means. All but "greedy"
-        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself.
-        A fitted model with ``dictionary_`` and the same kernel gives its dictionary. Members that depend
-        linearly on the previous ones are left out.
     sum_to_one : bool or None, default=None
         Whether projection weights sum to one (eq. 7), which makes them invariant to translation in feature
         space. If None, True for "additive" only.
@@ -162,20 +152,14 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
         Constant term of "poly" and "sigmoid". Ignored by other kernels.
-    inverse : {"auto", "fixed-point", "ridge"}, default="auto"
-        Method of ``inverse_transform``. "fixed-point", for "rbf": pre-images, i.e. rows whose image in
-        feature space is nearest to the point with the given coordinates (Mika et al.), which removes noise.
-        "ridge", for any kernel: kernel ridge regression from coordinates to rows. "auto" uses the inverse of
-        PCA for "linear", "fixed-point" for "rbf" and "ridge" otherwise. The parameters ``inverse``,
-        ``inverse_alpha`` and ``inverse_gamma`` may be changed after ``fit``.
+    inverse : {"auto", "fixed-point", "ridge"} or Inverse, default="auto"
+        Method of ``inverse_transform``. "fixed-point" iterates to the row whose kernel features are nearest,
+        for "rbf". "ridge" is a kernel ridge regression from coordinates to rows, for any kernel; an
+        :class:`~eigenscape.options.Inverse` sets its penalty and width. "auto" chooses "fixed-point" for
+        "rbf", the exact inverse for "linear", otherwise "ridge". It may be changed after ``fit``.
 
         "fixed-point" is not available for divisive normalisation. After fitting to a stream the dictionary is
         used in place of the training rows.
-    inverse_alpha : float or None, default=None
-        Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
-    inverse_gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
-        ``gamma``. If None, one over the median squared distance between coordinates.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -84,64 +84,21 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
 
     Other Parameters
     ----------------
-    joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
-        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
-        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
-        points are connected by the same rule; a point without any edge is connected to its nearest sample,
-        with a warning.
-
-        The stricter rules leave out shortcuts, which distort geodesic distances.
-    radius : float or None, default=None
-        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
+    approximation : Landmarks or None, default=None
+        The :class:`~eigenscape.options.Landmarks`, if more than their number is to be chosen; ``n_landmarks``
+        must then be None.
+    graph : KNNGraph, RadiusGraph, SpanningTree or None, default=None
+        Graph of the samples (:mod:`eigenscape.options`), in place of ``n_neighbors`` and ``metric``.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
         other samples on its map as new points. These three issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
-    landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
-        Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
-        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
-        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
-        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
-        gives the landmarks themselves.
-
-        Distances are geodesic, and of given points the nearest samples are used.
-    landmark_tol : float, default=0.01
-        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
-        not landmarks, after alignment, relative to the spread of the embedding.
-    axes : {"landmarks", "samples"}, default="landmarks"
-        Points whose principal axes are the coordinates of a map from landmarks. "samples" projects all
-        samples on the span of the landmarks, as a dictionary does (Ouimet sec. 3), and takes their axes. At
-        the same number of landmarks the map is as close to Isomap on surfaces and much closer on images, for
-        little more time. The positive part of the landmarks' kernel is used, see ``landmark_rank_``;
-        ``negative_fraction_`` is the part left out. ``order`` and ``indefinite`` must have their defaults.
     ordinal : bool, default=False
         If True, fit the order of the geodesic distances instead of their values (Burges sec. 2.3), as
         :class:`OrdinalMDS` does. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
         ``eigenfunctions`` and ``loss``; ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` are ignored,
         and ``max_iter`` (None for 300) limits its iterations.
-    n_init : int, default=4
-        Number of starting configurations: classical MDS of the ranks and ``n_init - 1`` random ones. The
-        result with the smallest stress is kept.
-
-        Ignored unless ``ordinal=True``.
-    ties : {"primary", "secondary"}, default="primary"
-        Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
-        fitted by one value ("secondary").
-
-        Ignored unless ``ordinal=True``.
     order : {"value", "magnitude"}, default="value"
         Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
         non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
@@ -149,18 +106,12 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
         negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
         smallest sufficient constant is added to all squared distances.
-    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -65,16 +65,9 @@ class KernelEigenmap(Estimator):
         If there are at least as many features as samples, about as many kernels as local coordinates.
         "auto" doubles the number from 4 to at most 256 and takes the smallest whose distortion of held-out
         edges is within 5 % of the least.
-    sigma : float or "auto", default="auto"
-        Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
-        centre. Ignored if ``covariances`` is an array.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample; two samples are connected if at least one is among the
         neighbours of the other. If None, 12, or fewer for less than 48 distinct samples.
-    metric : str or callable, default="euclidean"
-        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
-
-        Rows are needed, so "precomputed" distances are not supported.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
@@ -84,22 +77,11 @@ class KernelEigenmap(Estimator):
 
     Other Parameters
     ----------------
-    covariances : {"spherical", "full"} or array-like, default="spherical"
-        Covariances :math:`\Sigma_k` of the kernels. "spherical": :math:`\sigma^2 I`. "full": each kernel has
-        the shape of the samples around it; its largest width is ``sigma``, the smallest at least a fifth of
-        that. An array gives the covariances themselves: of shape (n_features, n_features) for all kernels,
-        or (n_kernels, n_features, n_features) together with an array of ``centers``.
-    centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
-        Centres of the kernels. "random": a random subset of the samples. "maxmin": each centre is the sample
-        farthest from those before. "greedy": each centre is the sample whose Gaussian is represented worst by
-        those before. "kmeans": means of clusters. An array of shape (n_kernels, n_features) gives the centres
-        themselves.
-    local_components : int or None, default=None
-        Number of local coordinates :math:`K_k (x - \mu_k)`, the principal directions of the samples around
-        each kernel. If None, all features are used or, if there are at least as many features as samples, as
-        many as leave :math:`z` at most half as many entries as there are samples; with 0, only the
-        posteriors. If :math:`z` has more entries than there are samples, the map is found in the span of
-        their rows: of all maps with its values at the samples it has the smallest coefficients.
+    affinity : KNNGraph, RadiusGraph, SpanningTree or None, default=None
+        Graph with weights of its edges (:mod:`eigenscape.options`), in place of ``n_neighbors`` and
+        ``metric``. New rows are placed by their features, so that precomputed distances are not supported.
+    kernels : LocalKernels or None, default=None
+        Width, shape and centres of the kernels (:class:`eigenscape.options.LocalKernels`).
     correction : {"reweighted", "stochastic", "affine", "raw"}, default="reweighted"
         Correction if the constant function is not in the span of :math:`Z` and :math:`v_1` is not uniform
         (Brand sec. 2.1). With posteriors the constant is in the span: all four give the same map, and the
@@ -118,33 +100,10 @@ class KernelEigenmap(Estimator):
         quarter of the matrix is nonzero. Entries of :math:`z` that are linear combinations of others up to
         rounding are left out by "dense" and damped by "iterative"; where there are many, embeddings differ by
         some thousandths of their size. Ignored if ``basis="features"``.
-    tol : float, default=1e-6
-        Largest residual accepted by the iterative solver, relative to the eigenvector. A larger one raises
-        :class:`~eigenscape.exceptions.NotConvergedError`.
-    max_iter : int or None, default=None
-        Maximum number of restarts of the iterative solver; 300 if None.
     inverse : {"refined", "blocks"}, default="refined"
         Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
         "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
         and the parameter may be changed after ``fit``.
-    radius : float or None, default=None
-        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
-    weights : {"binary", "heat", "inverse"}, default="inverse"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1.
-    t : float or None, default=None
-        Width of heat weights. If None, the median squared length of the edges.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
     regularization : float, default=0
         Added to the diagonal of :math:`W`. Makes the map more isometric if all neighbourhoods have the same
         size (Brand sec. 4).

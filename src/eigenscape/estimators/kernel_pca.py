@@ -64,6 +64,10 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
 
     Other Parameters
     ----------------
+    approximation : Dictionary or None, default=None
+        A :class:`~eigenscape.options.Dictionary` represents all samples by few of them: the kernel is
+        approximated in the span of the dictionary, in time and memory linear in ``n_samples``.
+        ``eigen_solver`` is then ignored.
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
@@ -71,47 +75,17 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     order : {"value", "magnitude"}, default="value"
         Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
         non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
-    storage : {"auto", "blocked"}, default="auto"
-        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
-        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
-    dictionary_size : int or None, default=None
-        Number of dictionary samples whose span approximates the kernel, chosen greedily (Ouimet). Time grows
-        as ``n m^2`` and memory as ``m^2`` for ``m`` dictionary samples. If None, the size follows from
-        ``dictionary_tol``; if both are None, no dictionary is used. The kernel must be positive
-        semi-definite. The remaining small eigenproblem is solved directly: ``eigen_solver``, ``tol`` and
-        ``max_iter`` are ignored.
-
-        ``storage`` is ignored, too.
-    dictionary_tol : float or None, default=None
-        Largest squared distance in feature space of a sample to the span of the dictionary. With
-        ``dictionary_size``, samples are added until either limit is reached.
-    dictionary : array-like of shape (m, n_features), fitted model or None, default=None
-        Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
-        :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
-        feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
-    inverse : {"auto", "fixed-point", "ridge"}, default="auto"
-        Method of ``inverse_transform``. "fixed-point", for "rbf": pre-images, i.e. rows whose image in
-        feature space is nearest to the point with the given coordinates (Mika et al.), which removes noise.
-        "ridge", for any kernel: kernel ridge regression from coordinates to rows. "auto" uses the inverse of
-        PCA for "linear", "fixed-point" for "rbf" and "ridge" otherwise. The parameters ``inverse``,
-        ``inverse_alpha`` and ``inverse_gamma`` may be changed after ``fit``.
-    inverse_alpha : float or None, default=None
-        Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
-    inverse_gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
-        ``gamma``. If None, one over the median squared distance between coordinates.
-    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+    inverse : {"auto", "fixed-point", "ridge"} or Inverse, default="auto"
+        Method of ``inverse_transform``. "fixed-point" iterates to the row whose kernel features are nearest,
+        for "rbf". "ridge" is a kernel ridge regression from coordinates to rows, for any kernel; an
+        :class:`~eigenscape.options.Inverse` sets its penalty and width. "auto" chooses "fixed-point" for
+        "rbf", the exact inverse for "linear", otherwise "ridge". It may be changed after ``fit``.
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -72,17 +72,9 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
 
     Other Parameters
     ----------------
-    landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
-        Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
-        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
-        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
-        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
-        gives the landmarks themselves.
-
-        Landmarks given as points need not be samples.
-    landmark_tol : float, default=0.01
-        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
-        not landmarks, after alignment, relative to the spread of the embedding.
+    approximation : Landmarks or None, default=None
+        The :class:`~eigenscape.options.Landmarks`, if more than their number is to be chosen; ``n_landmarks``
+        must then be None.
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
     order : {"value", "magnitude"}, default="value"
@@ -92,18 +84,12 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
         Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
         negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
         smallest sufficient constant is added to all squared distances.
-    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

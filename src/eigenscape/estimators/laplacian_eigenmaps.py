@@ -63,15 +63,15 @@ class LaplacianEigenmaps(
     ----------
     n_components : int, default=2
         Number of coordinates.
-    affinity : str, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
-        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
-        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
-        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
-        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
-        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
-        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
-        neighbourhood graph.
+    affinity : str, graph, callable or Kernel, default="nearest_neighbors"
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
+        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
+        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
+        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
+        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
+        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
+        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
+        distances, dense or as a sparse neighbourhood graph.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -89,32 +89,11 @@ class LaplacianEigenmaps(
 
     Other Parameters
     ----------------
-    joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
-        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
-        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
-        points are connected by the same rule; a point without any edge is connected to its nearest sample,
-        with a warning.
-    radius : float or None, default=None
-        Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
-    weights : {"binary", "heat", "inverse", "local"}, default="binary"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
-        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
-        neighbour), so that weights do not depend on the density.
-    t : float or None, default=None
-        Width of heat weights. If None, the median squared length of the edges.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
+    approximation : Dictionary, Anchors or None, default=None
+        A :class:`~eigenscape.options.Dictionary` approximates a kernel between all samples by few of them.
+        With :class:`~eigenscape.options.Anchors` coordinates are linear in the weights of a point on the
+        nearest anchors: an eigenproblem of their number, with the graph of all samples. The matrices are
+        :math:`A'(S - K)A` and :math:`A' S A`; ``affinity`` must be a graph of rows.
     include_diagonal : bool, default=True
         Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
         for graph affinities, which have no diagonal.
@@ -131,51 +110,19 @@ class LaplacianEigenmaps(
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error. For a full kernel
         that is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components
         of precomputed affinities cannot be connected.
-    n_anchors : int or None, default=None
-        Number of anchors, the centres of k-means. If given, a point has weights :math:`a(x)` on its nearest
-        anchors, and coordinates are linear functions of these weights. The eigenproblem has the size
-        ``n_anchors``, and uses the graph of all samples; new points are placed by their nearest anchors.
-        Needs dense rows and the Euclidean metric. If None, no anchors are used.
-
-        The matrices are :math:`A'(S - K)A` and :math:`A' S A`. ``affinity`` must be a graph of rows, and
-        ``eigen_solver`` is not used.
-    dictionary_size : int or None, default=None
-        Number of dictionary samples whose span approximates a full kernel, chosen greedily (Ouimet). Time
-        grows as ``n m^2`` for ``m`` dictionary samples, and no n x n matrix is formed. If None, the size
-        follows from ``dictionary_tol``; if both are None, no dictionary is used. With a dictionary
-        ``eigen_solver``, ``tol`` and ``max_iter`` are ignored, connected components are not computed, and a
-        kernel that is zero between groups of samples causes a warning.
-    dictionary_tol : float or None, default=None
-        Largest squared distance in feature space of a sample to the span of the dictionary. With
-        ``dictionary_size``, samples are added until either limit is reached.
-    dictionary : array-like of shape (m, n_features), fitted model or None, default=None
-        Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
-        :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
-        feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
-    independent : bool, default=False
+    independent : bool or Independence, default=False
         Whether to skip eigenvectors that are functions of the eigenvectors kept before, such as the harmonics
         along a manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
-        regression; it is kept if the residual reaches ``independence_threshold`` (Dsilva et al. 2018). If
-        fewer than ``n_components`` are found, the embedding has fewer coordinates and a
-        :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
-    independence_threshold : float, default=0.4
-        Smallest residual of an eigenvector that is kept, between 0 (a function of the eigenvectors kept
-        before) and 1 (independent of them). Ignored unless ``independent=True``.
-    n_candidates : int or None, default=None
-        Number of eigenvectors to examine. If None, up to ``20 * n_components``, at most one per 15 samples,
-        in doubling steps. Ignored unless ``independent=True``.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        regression; it is kept if the residual reaches a threshold (Dsilva et al. 2018), 0.4 or the threshold
+        of an :class:`~eigenscape.options.Independence`. If fewer than ``n_components`` are found, the
+        embedding has fewer coordinates and a :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is
+        issued.
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

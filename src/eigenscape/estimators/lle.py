@@ -77,11 +77,12 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     Other Parameters
     ----------------
-    radius : float or None, default=None
-        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
-
-        Each sample is reconstructed from all samples within the radius. The methods other than "standard"
-        need a minimum number of them (see ``method``).
+    approximation : Anchors or None, default=None
+        With :class:`~eigenscape.options.Anchors` coordinates are linear in the weights of a point on the
+        nearest anchors: an eigenproblem of their number, with the graph of all samples. For dense rows and
+        the Euclidean metric.
+    graph : KNNGraph, RadiusGraph, SpanningTree or None, default=None
+        Graph of the samples (:mod:`eigenscape.options`), in place of ``n_neighbors`` and ``metric``.
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg`` times their trace is added to the diagonal, as in
         scikit-learn (Saul and Roweis divide by the number of neighbours). Of the values for which Swiss rolls
@@ -92,42 +93,17 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     c : float or None, default=None
         If None, new points are placed by the limit of large ``c``, as above. A number above 1 selects
         Bengio's kernel ``k_m = (c - 1) k' + k''``, which draws new points towards the origin.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
         other samples on its map as new points. These three issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
-    n_anchors : int or None, default=None
-        Number of anchors, the centres of k-means. If given, a point has weights :math:`a(x)` on its nearest
-        anchors, and coordinates are linear functions of these weights. The eigenproblem has the size
-        ``n_anchors``, and uses the graph of all samples; new points are placed by their nearest anchors.
-        Needs dense rows and the Euclidean metric. If None, no anchors are used.
-
-        Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
-        None, and ``eigen_solver`` is not used.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -50,24 +50,9 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
 
     Other Parameters
     ----------------
-    radius : float or None, default=None
-        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
-    weights : {"binary", "heat", "inverse"}, default="heat"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1.
-    t : float or None, default=None
-        Width of heat weights. If None, the median squared length of the edges.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
+    affinity : KNNGraph, RadiusGraph, SpanningTree or None, default=None
+        Graph with weights of its edges (:mod:`eigenscape.options`), in place of ``n_neighbors`` and
+        ``metric``. New rows are placed by their features, so that precomputed distances are not supported.
     regularization : float, default=0.0
         Added to the diagonal of :math:`W`, and so to the degrees (Brand sec. 4).
     on_disconnected : {"connect", "whole", "raise"}, default="connect"

@@ -66,21 +66,12 @@ class ClassicalMDS(
         Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
         negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
         smallest sufficient constant is added to all squared distances.
-    storage : {"auto", "blocked"}, default="auto"
-        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
-        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
-    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

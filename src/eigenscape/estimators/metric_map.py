@@ -59,28 +59,20 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
 
     Other Parameters
     ----------------
-    landmarks : {"random", "maxmin", "kmeans", "greedy"} or array-like of int, default="random"
-        Choice of the landmarks. The first landmark is the origin. "random" takes a random sample; "maxmin"
-        repeatedly the sample farthest from the landmarks chosen so far; "greedy" the one farthest from their
-        affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
-        nearest to the centres of k-means. An array of sample indices gives the landmarks themselves.
+    approximation : Landmarks or None, default=None
+        The :class:`~eigenscape.options.Landmarks`, if more than their number is to be chosen; ``n_landmarks``
+        must then be None.
     order : {"value", "magnitude"}, default="magnitude"
         Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
         non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
     metric_params : dict or None, default=None
         Additional keyword arguments of the metric.
-    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "auto" chooses by the size and storage of the matrix; see
         :mod:`eigenscape.solvers.solve`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -54,17 +54,9 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
 
     Other Parameters
     ----------------
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
+    graph : KNNGraph or None, default=None
+        Graph of the samples (:class:`eigenscape.options.KNNGraph`), in place of ``n_neighbors`` and
+        ``metric``.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a graph with several connected components: add the shortest edges that connect them, or
         raise an error.

@@ -78,12 +78,6 @@ class PCA(LinearMixin, Estimator):
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
         components of a matrix of size above 2000.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

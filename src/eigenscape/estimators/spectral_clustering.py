@@ -171,15 +171,15 @@ class SpectralClustering(
     n_components : int or None, default=None
         Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need
         ("recursive": one less).
-    affinity : str, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
-        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
-        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
-        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
-        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
-        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
-        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
-        neighbourhood graph.
+    affinity : str, graph, callable or Kernel, default="nearest_neighbors"
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
+        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
+        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
+        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
+        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
+        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
+        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
+        distances, dense or as a sparse neighbourhood graph.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -199,70 +199,26 @@ class SpectralClustering(
 
     Other Parameters
     ----------------
+    approximation : Dictionary or None, default=None
+        A :class:`~eigenscape.options.Dictionary` represents all samples by few of them: the kernel is
+        approximated in the span of the dictionary, in time and memory linear in ``n_samples``.
+        ``eigen_solver`` is then ignored.
     max_clusters : int, default=15
         Largest number of clusters that "auto" considers. Ignored otherwise.
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
-    joined : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
-        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
-        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
-        points are connected by the same rule; a point without any edge is connected to its nearest sample,
-        with a warning.
-    radius : float or None, default=None
-        Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
-    weights : {"binary", "heat", "inverse", "local"}, default="binary"
-        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
-        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
-        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
-        neighbour), so that weights do not depend on the density.
-    t : float or None, default=None
-        Width of heat weights. If None, the median squared length of the edges.
-    metric_params : dict or None, default=None
-        Additional keyword arguments of the metric.
-    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
-        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
-        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
-        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
-        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
-        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
-        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
-        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
-        new points are then searched exactly by ``metric``.
-    include_diagonal : bool, default=True
-        Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
-        for graph affinities, which have no diagonal.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" leaves them separate, so that no cluster contains samples of two components (at
         most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
         samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
         raises an error.
-    dictionary_size : int or None, default=None
-        Number of dictionary samples whose span approximates a full kernel, chosen greedily (Ouimet). Time
-        grows as ``n m^2`` for ``m`` dictionary samples, and no n x n matrix is formed. If None, the size
-        follows from ``dictionary_tol``; if both are None, no dictionary is used. With a dictionary
-        ``eigen_solver``, ``tol`` and ``max_iter`` are ignored, connected components are not computed, and a
-        kernel that is zero between groups of samples causes a warning.
-    dictionary_tol : float or None, default=None
-        Largest squared distance in feature space of a sample to the span of the dictionary. With
-        ``dictionary_size``, samples are added until either limit is reached.
-    dictionary : array-like of shape (m, n_features), fitted model or None, default=None
-        Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
-        :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
-        feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
-    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+    eigen_solver : str, Solver or EigenSolver, default="auto"
         Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
         of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
         :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
-        ``max_iter``; these two parameters are then ignored.
-    tol : float, default=1e-10
-        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
-        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
-        1e-3; otherwise an error is raised.
-    max_iter : int or None, default=None
-        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
+        iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
