@@ -28,6 +28,7 @@ from sklearn.decomposition import PCA
 from benchmarks.real_data import absence, load
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning
+from eigenscape.options import Anchors
 from eigenscape.quality import aligned_error
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "anchors.md"
@@ -35,10 +36,12 @@ SIZES, N_SEEDS = (100, 300, 1000), 3
 #: Fits to many rows, by name: of a roll in 3 columns, or of 50 overlapping clusters in 20.
 LARGE: dict[str, Callable[[], LaplacianEigenmaps | LocallyLinearEmbedding | Isomap]] = {
     "LaplacianEigenmaps()": lambda: LaplacianEigenmaps(2, n_neighbors=10),
-    "LaplacianEigenmaps(n_anchors=1000)": lambda: LaplacianEigenmaps(2, n_neighbors=10, n_anchors=1000),
+    "LaplacianEigenmaps(n_anchors=1000)": lambda: LaplacianEigenmaps(
+        2, n_neighbors=10, approximation=Anchors(1000)
+    ),
     "LocallyLinearEmbedding()": lambda: LocallyLinearEmbedding(2, n_neighbors=10),
     "LocallyLinearEmbedding(n_anchors=1000)": lambda: LocallyLinearEmbedding(
-        2, n_neighbors=10, n_anchors=1000
+        2, n_neighbors=10, approximation=Anchors(1000)
     ),
     "Isomap(n_landmarks=100)": lambda: Isomap(2, n_neighbors=10, n_landmarks=100),
     "Isomap(n_landmarks=100, axes='samples')": lambda: Isomap(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clusters import local_client, reset_peak_memory_of_workers, worker_bytes
+from eigenscape.options import Dictionary
 
 #: Rows per block, columns, groups, and size of the dictionary and of the sample of dask-ml.
 BLOCK, COLUMNS, GROUPS, MEMBERS = 100_000, 20, 8, 100
@@ -61,7 +62,9 @@ class DaskSpectralClustering:
         else:
             from eigenscape import SpectralClustering
 
-            model = SpectralClustering(GROUPS, affinity="rbf", gamma=GAMMA, dictionary_size=MEMBERS, n_init=1)
+            model = SpectralClustering(
+                GROUPS, affinity="rbf", gamma=GAMMA, n_init=1, approximation=Dictionary(MEMBERS)
+            )
         client = local_client(self.n_workers)
         reset_peak_memory_of_workers(client)
         with client.as_current():
@@ -83,7 +86,7 @@ class DaskKernelPCA:
         """Fit and embed all rows; if memory is limited, rows are generated anew in each pass."""
         from eigenscape import KernelPCA
 
-        model = KernelPCA(2, gamma=GAMMA, dictionary_size=self.members)
+        model = KernelPCA(2, gamma=GAMMA, approximation=Dictionary(self.members))
         if self.n_workers == 0:
             rows = np.concatenate([generate_block(number, size) for number, size in enumerate(X.chunks[0])])
             self.total_ = model.fit(rows).embedding_.sum(axis=0)

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.options import Dictionary
+
 #: Number of results that a node of the reduction tree combines.
 FAN = 8
 
@@ -80,7 +82,7 @@ def dictionary_pass(members: int) -> Callable[[np.ndarray], Any]:
     from eigenscape.methods.dictionary_fit import accumulate_moments
 
     rows = np.random.default_rng(1).standard_normal((5000, 20))
-    span = KernelPCA(2, gamma=0.02, dictionary_size=members).fit(rows).kernel_.span
+    span = KernelPCA(2, gamma=0.02, approximation=Dictionary(members)).fit(rows).kernel_.span
     return lambda X: accumulate_moments(span, ArrayReader(X))
 
 

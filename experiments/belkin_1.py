@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from eigenscape.datasets import swiss_roll
 from eigenscape.estimators import PCA, LaplacianEigenmaps
+from eigenscape.options import KNNGraph
 from experiments._experiment import Claim, Context, Outcome
 from experiments._measures import rank_correlation
 from experiments._style import new_figure
@@ -25,7 +26,7 @@ def run(context: Context) -> Outcome:
     X, parameters = swiss_roll(n_samples, width=WIDTH, random_state=context.seed)
     arc, height = parameters.T
     maps = {
-        EIGENMAP: LaplacianEigenmaps(2, n_neighbors=10, weights="binary").fit_transform(X),
+        EIGENMAP: LaplacianEigenmaps(2, affinity=KNNGraph(10, weights="binary")).fit_transform(X),
         "PCA": PCA(2).fit_transform(X),
     }
     unrolled = rank_correlation(maps[EIGENMAP][:, 0], arc)

@@ -22,6 +22,7 @@ from sklearn.metrics import adjusted_rand_score
 from eigenscape.datasets import bars
 from eigenscape.estimators import PCA, LaplacianEigenmaps
 from eigenscape.exceptions import DisconnectedGraphWarning
+from eigenscape.options import KNNGraph
 from experiments._experiment import Claim, Context, Outcome
 from experiments._style import COLORS, new_figure
 
@@ -91,7 +92,7 @@ def run(context: Context) -> Outcome:
 
 def _eigenmap(X: np.ndarray, n_neighbors: int) -> LaplacianEigenmaps:
     """Fit Laplacian eigenmaps with binary weights."""
-    return LaplacianEigenmaps(2, n_neighbors=n_neighbors, weights="binary").fit(X)
+    return LaplacianEigenmaps(2, affinity=KNNGraph(n_neighbors, weights="binary")).fit(X)
 
 
 def _try(length: int, thickness: int, n_neighbors: int, seed: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from eigenscape.estimators import PCA, LaplacianEigenmaps
+from eigenscape.options import KNNGraph
 from eigenscape.quality import neighbor_purity
 from experiments._classes import class_chance, digits, purity_claim, scatter_classes
 from experiments._experiment import Context, Outcome
@@ -60,7 +61,7 @@ def run(context: Context) -> Outcome:
 
 def _eigenmap(X: np.ndarray) -> np.ndarray:
     """Return the Laplacian eigenmap with binary weights."""
-    return LaplacianEigenmaps(2, n_neighbors=NEIGHBORS, weights="binary").fit_transform(X)
+    return LaplacianEigenmaps(2, affinity=KNNGraph(NEIGHBORS, weights="binary")).fit_transform(X)
 
 
 def _group(tags: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenscape.estimators import PCA, LaplacianEigenmaps
+from eigenscape.options import KNNGraph
 from eigenscape.quality import neighbor_purity
 from experiments._classes import digits, scatter_classes
 from experiments._experiment import NOT_PRINTED, Claim, Context, Outcome
@@ -40,7 +41,7 @@ def run(context: Context) -> Outcome:
         X, labels = arrays["X"].astype(np.float64), arrays["phone_class"]
         names, data = CLASSES, "TIMIT, sentence SA1"
     maps = {
-        "eigenmap": LaplacianEigenmaps(2, n_neighbors=NEIGHBORS, weights="binary").fit_transform(X),
+        "eigenmap": LaplacianEigenmaps(2, affinity=KNNGraph(NEIGHBORS, weights="binary")).fit_transform(X),
         "PCA": PCA(2).fit_transform(X),
     }
     purity = {name: neighbor_purity(Y, labels) for name, Y in maps.items()}

@@ -32,6 +32,7 @@ from eigenscape.exceptions import PoleWarning
 from eigenscape.methods.graph_embedding import solve_transformation
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
+from eigenscape.options import KNNGraph
 from eigenscape.quality import linear_alignment, procrustes
 from experiments._brand import accurate_maps, cholesky_maps, kernel_features, smallest_eigenvalue
 from experiments._experiment import Claim, Context, Outcome
@@ -80,7 +81,7 @@ def run(context: Context) -> Outcome:
     side = context.pick(full=30, quick=30, tiny=24)
     placements = context.pick(full=100, quick=12, tiny=4)
     X, parameters = twisted_roll(side, random_state=context.seed)
-    exact = LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X)
+    exact = LaplacianEigenmaps(2, affinity=KNNGraph(12, weights="inverse")).fit_transform(X)
     reference = _measures(exact, parameters, side)
     deltas = context.pick(
         full=(1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0), quick=(1e-4, 1e-2, 1e-1, 1.0, 10.0), tiny=(1e-2, 1.0)

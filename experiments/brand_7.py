@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from eigenscape import KernelEigenmap
+from eigenscape.options import LocalKernels
 from eigenscape.quality import neighbor_purity
 from experiments._corpus import AREAS, Corpus, corpus
 from experiments._experiment import Claim, Context, Outcome
@@ -71,7 +72,11 @@ def run(context: Context) -> Outcome:
 def _eigenmap(rows: np.ndarray, seed: int, local: int | None) -> np.ndarray:
     """Return the kernel eigenmap with kernels at random words."""
     return KernelEigenmap(
-        2, n_kernels=_KERNELS, n_neighbors=_NEIGHBORS, local_components=local, random_state=seed
+        2,
+        n_kernels=_KERNELS,
+        n_neighbors=_NEIGHBORS,
+        random_state=seed,
+        kernels=LocalKernels(local_components=local),
     ).fit_transform(rows)
 
 

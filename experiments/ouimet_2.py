@@ -20,6 +20,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA
+from eigenscape.options import Dictionary
 from eigenscape.quality import procrustes
 from experiments._experiment import Claim, Context, Outcome
 from experiments._ouimet import SIGMA, Images, images, tolerance
@@ -73,7 +74,9 @@ def _maps(X: np.ndarray, y: np.ndarray) -> _Maps:
     """Return the map of the full Gram matrix, and two maps of each dictionary."""
     found = _Maps(y, KernelPCA(2, gamma=_GAMMA).fit_transform(X), {}, {}, {})
     for m in _SIZES:
-        model = GreedySpectralEmbedding(2, gamma=_GAMMA, tol=tolerance(X, m, _GAMMA, True)).fit(X)
+        model = GreedySpectralEmbedding(
+            2, gamma=_GAMMA, dictionary=Dictionary(tol=tolerance(X, m, _GAMMA, True))
+        ).fit(X)
         found.members[m] = model.dictionary_indices_
         alone = KernelPCA(2, gamma=_GAMMA).fit(X[model.dictionary_indices_]).transform(X)
         for maps, Y in ((found.projected, model.embedding_), (found.alone, alone)):

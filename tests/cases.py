@@ -47,6 +47,7 @@ from eigenscape import (
     SpectralClustering,
     kernels,
 )
+from eigenscape.options import Anchors, Dictionary, Ordinal, RadiusGraph
 from eigenscape.solvers import SolverConfig
 
 N_TRAIN, N_NEW = 80, 12
@@ -386,7 +387,7 @@ def _dictionaries() -> None:
     _add("dictionary-precomputed", "similarities", KernelPCA, kernel="precomputed", dictionary_tol=1e-3)
     _add("dictionary-twins", "twins", KernelPCA, dictionary_tol=1e-4)
     _add("dictionary-points", "curve", KernelPCA, dictionary=curve(15, seed=7))
-    fitted = GreedySpectralEmbedding(tol=1e-2, gamma=0.5).fit(curve(60, seed=7))
+    fitted = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-2)).fit(curve(60, seed=7))
     _add("dictionary-model", "curve", KernelPCA, gamma=0.5, dictionary=fitted)
     add("model", "curve", gamma=0.5, selection=fitted)
     for cls, common in ((LaplacianEigenmaps, {}), (SpectralClustering, {"n_clusters": 3, "n_init": 2})):
@@ -942,7 +943,7 @@ def _ordinal() -> None:
         WITHOUT_KERNEL.append(
             Case(
                 f"Isomap-ordinal-{name}",
-                partial(Isomap, ordinal=True, n_init=2, max_iter=3000, **params),
+                partial(Isomap, ordinal=Ordinal(n_init=2, max_iter=3000), **params),
                 kind,
             )
         )
@@ -982,10 +983,10 @@ def _anchors() -> None:
     """LLE has the kernel ``A H A'``; that of Laplacian eigenmaps is one under the measure of the degrees."""
     for kind in ("curve", "twins", "wide"):
         _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, n_anchors=20)
-        case = partial(LaplacianEigenmaps, n_anchors=20)
+        case = partial(LaplacianEigenmaps, approximation=Anchors(20))
         WITHOUT_KERNEL.append(Case(f"LaplacianEigenmaps-anchors-{kind}", case, kind))
     _add("anchors-modified", "curve", LocallyLinearEmbedding, n_anchors=25, method="modified")
-    heat = partial(LaplacianEigenmaps, n_anchors=25, weights="heat", affinity="radius", radius=1.0)
+    heat = partial(LaplacianEigenmaps, affinity=RadiusGraph(1.0, weights="heat"), approximation=Anchors(25))
     WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
 
 

@@ -16,6 +16,7 @@ from sklearn.datasets import make_swiss_roll
 import eigenscape
 from eigenscape import _progress_displays
 from eigenscape._progress import Stage, _listener, recording, reporting, stage
+from eigenscape.options import Dictionary
 from eigenscape.quality import perturbation_stability
 
 X, _ = make_swiss_roll(120, random_state=0)
@@ -23,7 +24,7 @@ X, _ = make_swiss_roll(120, random_state=0)
 STAGES = [
     (eigenscape.PCA(2), ["covariance", "eigen-solve"]),
     (eigenscape.KernelPCA(), ["kernel matrix", "eigen-solve"]),
-    (eigenscape.KernelPCA(dictionary_size=10), ["dictionary", "second pass"]),
+    (eigenscape.KernelPCA(approximation=Dictionary(10)), ["dictionary", "second pass"]),
     (eigenscape.ClassicalMDS(), ["kernel matrix", "eigen-solve"]),
     (eigenscape.Isomap(), ["neighbours", "geodesics", "eigen-solve"]),
     (eigenscape.Isomap(n_landmarks=20), ["neighbours", "landmarks", "geodesics", "eigen-solve"]),

@@ -18,6 +18,7 @@ from eigenscape import (
     ProjectionPursuit,
 )
 from eigenscape.datasets import spiral
+from eigenscape.options import Dictionary
 
 
 def _roll(n: int = 600) -> tuple[np.ndarray, np.ndarray]:
@@ -180,9 +181,9 @@ def kernel_pca() -> None:
 def greedy_spectral_embedding() -> None:
     """Few members for many rows; a kernel that is too narrow."""
     X, y = load_digits(n_class=4, return_X_y=True)
-    wide = GreedySpectralEmbedding(2, tol=0.2).fit(X)
+    wide = GreedySpectralEmbedding(2, dictionary=Dictionary(tol=0.2)).fit(X)
     U = np.random.default_rng(0).random((600, 3))
-    narrow = GreedySpectralEmbedding(2, tol=0.05, gamma=60.0).fit(U)
+    narrow = GreedySpectralEmbedding(2, gamma=60.0, dictionary=Dictionary(tol=0.05)).fit(U)
     first, second, third = axes(3, 2.9, 2.4)
     dots(first, wide.embedding_, y, f"right: {len(wide.dictionary_)} of {len(X)} rows suffice", cmap="Set1")
     picked = np.zeros(len(U))

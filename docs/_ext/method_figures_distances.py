@@ -7,6 +7,7 @@ from figure_tools import axes, dots, figure, four
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import ClassicalMDS, FastMap, Isomap, LandmarkMDS, MetricMap, OrdinalMDS
+from eigenscape.options import Landmarks
 
 
 def _square(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +43,7 @@ def landmark_mds() -> None:
     X, c = _square(1000)
     noisy, d = _noisy()
     right = LandmarkMDS(2, n_landmarks=20).fit(X)
-    fails = LandmarkMDS(2, n_landmarks=3, landmarks="random").fit(noisy)
+    fails = LandmarkMDS(2, approximation=Landmarks(3, "random")).fit(noisy)
     first, second, third, last = axes(4, 2.35, 2.2)
     dots(first, X, c, "1000 rows, 20 landmarks")
     dots(second, right.embedding_, c, "right: all are placed")

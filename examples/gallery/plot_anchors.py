@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import LaplacianEigenmaps
+from eigenscape.options import Anchors
 from eigenscape.quality import aligned_error
 
 X, t = make_swiss_roll(4000, random_state=0)
@@ -22,7 +23,7 @@ errors = {"sample": [], "anchors": []}
 for number in numbers:
     some = X[np.random.default_rng(0).permutation(len(X))[:number]]
     sample = LaplacianEigenmaps(n_components=2, n_neighbors=10).fit(some).transform(X)
-    model = LaplacianEigenmaps(n_components=2, n_neighbors=10, n_anchors=number).fit(X)
+    model = LaplacianEigenmaps(n_components=2, n_neighbors=10, approximation=Anchors(number)).fit(X)
     sample *= np.linalg.norm(exact) / np.linalg.norm(sample)  # coordinates depend on the number of edges
     errors["sample"].append(aligned_error(sample, exact))
     errors["anchors"].append(aligned_error(model.embedding_, exact))

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA
+from eigenscape.options import Dictionary
 from eigenscape.quality import aligned_error
 
 rng = np.random.default_rng(0)
@@ -17,7 +18,7 @@ X = np.column_stack([np.cos(angle), np.sin(angle), 0.3 * np.sin(3 * angle)]) + 0
     (5000, 3)
 )
 
-model = GreedySpectralEmbedding(n_components=2, tol=1e-3, gamma=1.0)
+model = GreedySpectralEmbedding(n_components=2, gamma=1.0, dictionary=Dictionary(tol=1e-3))
 sizes = []
 for chunk in np.array_split(X, 25):
     model.partial_fit(chunk)

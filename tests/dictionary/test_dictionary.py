@@ -20,6 +20,7 @@ from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, S
 from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots, nearest_to_centers
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning, ToleranceWarning
+from eigenscape.options import Dictionary
 
 few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
@@ -64,7 +65,7 @@ def test_the_dictionary_is_that_of_algorithm_1(kernel, tol, sum_to_one):
     expected, _ = reference.greedy_dictionary(function(X, X), tol, sum_to_one)
     for n_jobs in (None, 2):
         model = GreedySpectralEmbedding(
-            1, kernel=kernel, tol=tol, sum_to_one=sum_to_one, n_jobs=n_jobs, **params
+            1, kernel=kernel, sum_to_one=sum_to_one, n_jobs=n_jobs, **params, dictionary=Dictionary(tol=tol)
         ).fit(X)
         assert_array_equal(model.dictionary_indices_, expected)
         assert_array_equal(model.dictionary_, X[expected])
@@ -84,7 +85,7 @@ def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
     )
     for n_jobs in (None, 2):
         model = GreedySpectralEmbedding(
-            1, kernel=kernel, dictionary_size=size, sum_to_one=sum_to_one, n_jobs=n_jobs, **params
+            1, kernel=kernel, sum_to_one=sum_to_one, n_jobs=n_jobs, **params, dictionary=Dictionary(size)
         ).fit(X)
         assert_array_equal(model.dictionary_indices_, expected)
 
@@ -93,7 +94,7 @@ def test_rows_that_the_first_members_explain_ask_for_no_others():
     """More members than are looked at together, and a block of which none is left after the first of them."""
     Z = np.random.default_rng(5).normal(size=(300, 2))
     X = np.concatenate([Z, np.repeat(Z[:1], 2000, axis=0)])
-    model = GreedySpectralEmbedding(1, kernel="laplacian", tol=1e-2).fit(X)
+    model = GreedySpectralEmbedding(1, kernel="laplacian", dictionary=Dictionary(tol=1e-2)).fit(X)
     assert len(model.dictionary_) > 128
     assert model.dictionary_indices_.max() < 300
 
@@ -103,7 +104,7 @@ def test_every_size_is_reached_up_to_the_number_of_points():
     more."""
     X = np.random.default_rng(0).random((300, 20))
     for size in (34, 43, 63, 82):
-        model = GreedySpectralEmbedding(1, gamma=0.01, dictionary_size=size).fit(X)
+        model = GreedySpectralEmbedding(1, gamma=0.01, dictionary=Dictionary(size)).fit(X)
         assert len(model.dictionary_) == size
 
 
@@ -116,7 +117,7 @@ def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
     assert len(expected) > 140
     models = [
         GreedySpectralEmbedding(
-            kernel="laplacian", gamma=0.2, tol=0.03, sum_to_one=sum_to_one, n_jobs=jobs
+            kernel="laplacian", gamma=0.2, sum_to_one=sum_to_one, n_jobs=jobs, dictionary=Dictionary(tol=0.03)
         ).fit(X)
         for jobs in (None, 2, -1)
     ]
@@ -138,7 +139,9 @@ def test_any_source_of_the_same_kernel_gives_the_same_dictionary(sum_to_one):
         ("rbf", sparse.csr_array(X)),
     ]
     for kernel, data in sources:
-        model = GreedySpectralEmbedding(kernel=kernel, gamma=0.7, tol=1e-2, sum_to_one=sum_to_one).fit(data)
+        model = GreedySpectralEmbedding(
+            kernel=kernel, gamma=0.7, sum_to_one=sum_to_one, dictionary=Dictionary(tol=1e-2)
+        ).fit(data)
         assert_array_equal(model.dictionary_indices_, expected)
 
 
@@ -154,7 +157,12 @@ def test_eigenfunctions_are_those_of_the_generalised_problem(kernel, normalizati
     params, function = KERNELS[kernel]
     X, Y = np.abs(curve(300)), np.abs(curve(20, seed=1))
     model = GreedySpectralEmbedding(
-        3, kernel=kernel, tol=1e-2, normalization=normalization, sum_to_one=sum_to_one, **params
+        3,
+        kernel=kernel,
+        normalization=normalization,
+        sum_to_one=sum_to_one,
+        **params,
+        dictionary=Dictionary(tol=1e-2),
     ).fit(X)
     members = X[model.dictionary_indices_]
     M = function(members, members)
@@ -180,7 +188,7 @@ def test_eigenfunctions_are_those_of_the_generalised_problem(kernel, normalizati
 def test_proposition_2_is_the_dense_normalisation(normalization, sum_to_one):
     X = curve(60)
     model = GreedySpectralEmbedding(
-        tol=0.05, gamma=0.7, normalization=normalization, sum_to_one=sum_to_one
+        gamma=0.7, normalization=normalization, sum_to_one=sum_to_one, dictionary=Dictionary(tol=0.05)
     ).fit(X)
     A, M = model.kernel_.span.weights(X), rbf(model.dictionary_, model.dictionary_)
     K_hat = A @ M @ A.T
@@ -192,7 +200,7 @@ def test_proposition_2_is_the_dense_normalisation(normalization, sum_to_one):
 def test_averages_over_some_points_are_those_of_the_dense_kernel(averages):
     """A thousand points at random are all of fewer than a thousand."""
     X = curve(200)
-    model = GreedySpectralEmbedding(tol=1e-8, gamma=0.7, averages=averages).fit(X)
+    model = GreedySpectralEmbedding(gamma=0.7, averages=averages, dictionary=Dictionary(tol=1e-8)).fit(X)
     some = model.dictionary_ if averages == "dictionary" else X
     K = rbf(X, X) - rbf(X, some).mean(axis=1) - rbf(X, some).mean(axis=1)[:, None] + rbf(some, some).mean()
     assert_allclose(model.kernel_(X), K, atol=1e-6)
@@ -208,12 +216,22 @@ def test_proposition_1_where_it_holds(kernel, tol):
     X = curve(500)
     K = function(X, X)
     free = GreedySpectralEmbedding(
-        kernel=kernel, normalization=None, sum_to_one=False, tol=tol, n_components=1, **params
+        kernel=kernel,
+        normalization=None,
+        sum_to_one=False,
+        n_components=1,
+        **params,
+        dictionary=Dictionary(tol=tol),
     ).fit(X)
     assert np.abs(free.kernel_(X) - K).max() <= tol * (1 + 1e-6)
     assert free.gram_error_bound_ <= tol
     hull = GreedySpectralEmbedding(
-        kernel=kernel, normalization="additive", sum_to_one=True, tol=tol, n_components=1, **params
+        kernel=kernel,
+        normalization="additive",
+        sum_to_one=True,
+        n_components=1,
+        **params,
+        dictionary=Dictionary(tol=tol),
     ).fit(X)
     assert np.abs(centred(K) - hull.kernel_(X)).max() <= hull.gram_error_bound_ + 1e-13 * K.max()  # rounding
     assert hull.gram_error_bound_ <= 4 * tol
@@ -242,7 +260,12 @@ def test_no_entry_of_the_gram_matrix_is_farther_than_the_bound(
     rng = np.random.default_rng(seed)
     X = np.abs(rng.standard_normal((n, d)))[rng.integers(0, n, n + n // 2)]
     model = GreedySpectralEmbedding(
-        None, kernel=kernel, gamma=gamma, tol=tol, normalization=normalization, sum_to_one=sum_to_one
+        None,
+        kernel=kernel,
+        gamma=gamma,
+        normalization=normalization,
+        sum_to_one=sum_to_one,
+        dictionary=Dictionary(tol=tol),
     )
     try:
         model.fit(X)
@@ -263,7 +286,7 @@ def test_the_bound_holds_after_one_pass_too():
     """Points seen before the dictionary gained a direction are averaged without it; the centre is off by
     that."""
     X = np.concatenate([np.zeros(1), np.full(1000, 0.3), [10.0], np.full(50, 4.0)])[:, None]
-    model = GreedySpectralEmbedding(1, kernel="linear", tol=0.1)
+    model = GreedySpectralEmbedding(1, kernel="linear", dictionary=Dictionary(tol=0.1))
     for start in range(0, len(X), 101):
         model.partial_fit(X[start : start + 101])
     features = model.kernel_.features(X)
@@ -289,8 +312,10 @@ def agrees_with_exact(approximate, exact, X, Y) -> None:
 )
 def test_tolerance_zero_reproduces_kernel_pca(params):
     X, Y = curve(80), curve(15, seed=1)
-    agrees_with_exact(KernelPCA(2, dictionary_tol=0.0, **params), KernelPCA(2, **params), X, Y)
-    agrees_with_exact(GreedySpectralEmbedding(2, tol=0.0, **params), KernelPCA(2, **params), X, Y)
+    agrees_with_exact(KernelPCA(2, **params, approximation=Dictionary(tol=0.0)), KernelPCA(2, **params), X, Y)
+    agrees_with_exact(
+        GreedySpectralEmbedding(2, **params, dictionary=Dictionary(tol=0.0)), KernelPCA(2, **params), X, Y
+    )
 
 
 @pytest.mark.parametrize(
@@ -299,9 +324,15 @@ def test_tolerance_zero_reproduces_kernel_pca(params):
 def test_tolerance_zero_reproduces_laplacian_eigenmaps_and_spectral_clustering(params):
     X, Y = curve(80), curve(15, seed=1)
     agrees_with_exact(
-        LaplacianEigenmaps(3, dictionary_tol=0.0, **params), LaplacianEigenmaps(3, **params), X, Y
+        LaplacianEigenmaps(3, **params, approximation=Dictionary(tol=0.0)),
+        LaplacianEigenmaps(3, **params),
+        X,
+        Y,
     )
-    approximate, exact = SpectralClustering(3, dictionary_tol=0.0, **params), SpectralClustering(3, **params)
+    approximate, exact = (
+        SpectralClustering(3, **params, approximation=Dictionary(tol=0.0)),
+        SpectralClustering(3, **params),
+    )
     agrees_with_exact(approximate, exact, X, Y)
     assert_allclose(approximate.ncut_, exact.ncut_, rtol=1e-6)
     same = approximate.predict(Y)[:, None] == approximate.predict(Y)
@@ -310,7 +341,9 @@ def test_tolerance_zero_reproduces_laplacian_eigenmaps_and_spectral_clustering(p
 
 def test_an_offset_of_the_data_costs_a_linear_dictionary_no_digits():
     X = curve(200)
-    near, far = (KernelPCA(2, kernel="linear", dictionary_tol=1e-6).fit(data) for data in (X, X + 1e6))
+    near, far = (
+        KernelPCA(2, kernel="linear", approximation=Dictionary(tol=1e-6)).fit(data) for data in (X, X + 1e6)
+    )
     assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-6)
 
 
@@ -322,7 +355,9 @@ def test_an_offset_of_the_data_costs_a_linear_dictionary_no_digits():
 def test_the_projection_error_is_delta(kernel, sum_to_one):
     params, function = KERNELS[kernel]
     X, Y = curve(300), np.concatenate([curve(20, seed=1), curve(3) + 3])
-    model = GreedySpectralEmbedding(1, kernel=kernel, tol=1e-2, sum_to_one=sum_to_one, **params).fit(X)
+    model = GreedySpectralEmbedding(
+        1, kernel=kernel, sum_to_one=sum_to_one, **params, dictionary=Dictionary(tol=1e-2)
+    ).fit(X)
     members = model.dictionary_
     inverse = np.linalg.inv(function(members, members))
     expected = [
@@ -339,7 +374,7 @@ def test_the_projection_error_is_delta(kernel, sum_to_one):
 
 def test_a_point_like_nothing_seen_is_as_far_as_it_is_long():
     X = curve(300)
-    model = GreedySpectralEmbedding(tol=1e-2, gamma=0.7, sum_to_one=False).fit(X)
+    model = GreedySpectralEmbedding(gamma=0.7, sum_to_one=False, dictionary=Dictionary(tol=1e-2)).fit(X)
     assert_allclose(model.projection_error(X[:3] + 100), 1.0)
 
 
@@ -370,13 +405,15 @@ def test_the_error_level_of_a_size_hardly_depends_on_the_order(sum_to_one):
     for seed in range(6):
         rows = X[np.random.default_rng(seed).permutation(len(X))]
         levels.append(
-            GreedySpectralEmbedding(gamma=1.0, dictionary_size=25, sum_to_one=sum_to_one)
+            GreedySpectralEmbedding(gamma=1.0, sum_to_one=sum_to_one, dictionary=Dictionary(25))
             .fit(rows)
             .projection_error(X)
             .max()
         )
     chance = (
-        GreedySpectralEmbedding(gamma=1.0, dictionary_size=25, sum_to_one=sum_to_one, selection="random")
+        GreedySpectralEmbedding(
+            gamma=1.0, sum_to_one=sum_to_one, dictionary=Dictionary(25, selection="random")
+        )
         .fit(X)
         .projection_error(X)
     )
@@ -394,7 +431,9 @@ def test_near_duplicates_leave_the_dictionary_independent(tol, sum_to_one):
     X = np.repeat(curve(60), 4, axis=0) + 1e-9 * rng.standard_normal((240, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)
-        model = GreedySpectralEmbedding(3, tol=tol, gamma=0.7, sum_to_one=sum_to_one).fit(X)
+        model = GreedySpectralEmbedding(
+            3, gamma=0.7, sum_to_one=sum_to_one, dictionary=Dictionary(tol=tol)
+        ).fit(X)
     values, vectors = reference.principal(centred(rbf(X, X)), 3)
     assert_allclose(model.eigenvalues_, values, rtol=1e-7)
     same_map(model.embedding_, vectors * np.sqrt(values), 1e-6)
@@ -408,7 +447,9 @@ def test_a_tolerance_beyond_double_precision_is_announced_with_the_error_reached
     with pytest.warns(
         ToleranceWarning, match="1e-15 was not reached.*double precision; the largest projection error is"
     ) as caught:
-        model = GreedySpectralEmbedding(3, tol=1e-15, gamma=0.2, sum_to_one=sum_to_one).fit(X)
+        model = GreedySpectralEmbedding(
+            3, gamma=0.2, sum_to_one=sum_to_one, dictionary=Dictionary(tol=1e-15)
+        ).fit(X)
     reached = float(str(caught[0].message).rsplit(" ", 1)[1])
     assert 1e-15 < reached < 1e-11
     assert_allclose(reached, model.projection_error(X).max(), rtol=0.5)
@@ -425,7 +466,9 @@ def test_a_tolerance_beyond_double_precision_is_announced_with_the_error_reached
 def test_new_points_whose_average_is_not_positive_are_announced_and_put_at_the_origin():
     X = np.random.default_rng(0).standard_normal((500, 2))
     Y = 4 * np.random.default_rng(1).standard_normal((300, 2))
-    model = GreedySpectralEmbedding(2, normalization="divisive", gamma=0.3, tol=0.3).fit(X)
+    model = GreedySpectralEmbedding(
+        2, normalization="divisive", gamma=0.3, dictionary=Dictionary(tol=0.3)
+    ).fit(X)
     lost = model.kernel_.degrees(Y) <= 0
     assert model.kernel_.degrees(Y).min() < -1e-3
     with pytest.warns(IsolatedPointWarning, match=rf"^{lost.sum()} point.*at the origin"):
@@ -479,15 +522,19 @@ def test_greedy_beats_random_and_both_beat_plain_nystrom(normalization):
         train, test, others = (spiral(600, rng) for _ in range(3))
         common = {"normalization": normalization, "gamma": 1.0}
         both = np.concatenate([test, others])
-        truth = GreedySpectralEmbedding(2, tol=1e-9, **common).fit(both).embedding_[: len(test)]
+        truth = (
+            GreedySpectralEmbedding(2, **common, dictionary=Dictionary(tol=1e-9))
+            .fit(both)
+            .embedding_[: len(test)]
+        )
         row = []
         for selection in ("greedy", "random"):
             model = GreedySpectralEmbedding(
-                2, dictionary_size=9, selection=selection, random_state=seed, **common
+                2, random_state=seed, **common, dictionary=Dictionary(9, points=selection)
             ).fit(train)
             row.append(regression_error(model.transform(test), truth))
         some = train[rng.permutation(len(train))[:9]]
-        nystrom = GreedySpectralEmbedding(2, tol=0.0, **common).fit(some)
+        nystrom = GreedySpectralEmbedding(2, **common, dictionary=Dictionary(tol=0.0)).fit(some)
         errors.append([*row, regression_error(nystrom.transform(test), truth)])
     greedy, chance, plain = np.exp(np.log(errors).mean(axis=0))
     assert 1.5 * greedy < chance
@@ -502,7 +549,7 @@ def test_the_default_tolerance_stops_at_a_budget(monkeypatch):
         model = GreedySpectralEmbedding().fit(X)
     assert len(model.dictionary_) == 40
     assert_array_equal(model.dictionary_indices_, np.arange(40))
-    assert len(GreedySpectralEmbedding(tol=1e-3).fit(X).dictionary_) > 250
+    assert len(GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(X).dictionary_) > 250
 
 
 def test_no_rows_are_projected_once_the_dictionary_is_complete(monkeypatch):
@@ -515,7 +562,7 @@ def test_no_rows_are_projected_once_the_dictionary_is_complete(monkeypatch):
 
     monkeypatch.setattr(Span, "error_bounds", counted)
     with pytest.warns(ToleranceWarning):
-        GreedySpectralEmbedding(tol=1e-6, dictionary_size=10).fit(cloud(5000, 8))
+        GreedySpectralEmbedding(dictionary=Dictionary(10, tol=1e-6)).fit(cloud(5000, 8))
     assert sum(blocks) <= 256
 
 

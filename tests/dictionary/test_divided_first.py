@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenscape import GreedySpectralEmbedding
+from eigenscape.options import Dictionary
 from tests import reference as ref
 
 OPTIONS = {"kernel": "rbf", "gamma": 0.5, "normalization": "divisive", "normalize_first": True}
@@ -28,11 +29,13 @@ def divided(X):
 @pytest.mark.parametrize("sum_to_one", [True, False])
 def test_selection_is_that_of_the_divided_matrix(tol, sum_to_one):
     X = sample()
-    model = GreedySpectralEmbedding(2, tol=tol, sum_to_one=sum_to_one, **OPTIONS).fit(X)
+    model = GreedySpectralEmbedding(2, sum_to_one=sum_to_one, **OPTIONS, dictionary=Dictionary(tol=tol)).fit(
+        X
+    )
     members, _ = ref.greedy_dictionary(divided(X), tol, sum_to_one)
     assert model.dictionary_indices_.tolist() == members
     after = GreedySpectralEmbedding(
-        2, **{**OPTIONS, "normalize_first": False}, tol=tol, sum_to_one=sum_to_one
+        2, **{**OPTIONS, "normalize_first": False}, sum_to_one=sum_to_one, dictionary=Dictionary(tol=tol)
     )
     assert after.fit(X).dictionary_indices_.tolist() != members
 
@@ -40,7 +43,7 @@ def test_selection_is_that_of_the_divided_matrix(tol, sum_to_one):
 @pytest.mark.long
 def test_small_tolerance_gives_the_eigenvectors_of_the_divided_matrix():
     X = sample()
-    model = GreedySpectralEmbedding(3, tol=1e-7, **OPTIONS).fit(X)
+    model = GreedySpectralEmbedding(3, **OPTIONS, dictionary=Dictionary(tol=1e-7)).fit(X)
     values, vectors = np.linalg.eigh(divided(X))
     assert values[-1] == pytest.approx(len(X))  # the trivial one
     assert_allclose(model.eigenvalues_, values[-2:-5:-1], rtol=1e-5)
@@ -52,7 +55,7 @@ def test_small_tolerance_gives_the_eigenvectors_of_the_divided_matrix():
 
 def test_error_bound_holds_for_the_divided_matrix():
     X = sample()
-    model = GreedySpectralEmbedding(2, tol=1e-2, sum_to_one=False, **OPTIONS).fit(X)
+    model = GreedySpectralEmbedding(2, sum_to_one=False, **OPTIONS, dictionary=Dictionary(tol=1e-2)).fit(X)
     assert model.gram_error_bound_ <= 1e-2
     assert np.abs(model.kernel_(X) - divided(X)).max() <= model.gram_error_bound_ + 1e-12
 
@@ -60,7 +63,7 @@ def test_error_bound_holds_for_the_divided_matrix():
 @pytest.mark.long
 def test_averages_of_a_stream_are_those_of_its_first_chunk():
     X = sample(300)
-    model = GreedySpectralEmbedding(2, tol=1e-2, **OPTIONS).fit([X[:150], X[150:]])
+    model = GreedySpectralEmbedding(2, **OPTIONS, dictionary=Dictionary(tol=1e-2)).fit([X[:150], X[150:]])
     K = ref.table(ref.gaussian(0.5), X, X)
     E = K[:, :150].mean(axis=1)
     members, _ = ref.greedy_dictionary(K / np.sqrt(np.outer(E, E)), 1e-2, False)

@@ -17,6 +17,7 @@ from eigenscape.dictionary.random_pivots import FIRST_BLOCK, select_by_random_pi
 from eigenscape.dictionary.selection import empty_dictionary
 from eigenscape.dictionary.source import PairwiseSource
 from eigenscape.kernels import Gaussian
+from eigenscape.options import Dictionary
 
 either = pytest.mark.parametrize("sum_to_one", [True, False], ids=["hull", "span"])
 
@@ -69,7 +70,9 @@ def test_the_mean_error_is_near_the_least_possible(name):
     errors = {
         selection: np.mean(
             [
-                GreedySpectralEmbedding(1, selection=selection, random_state=seed, **options)
+                GreedySpectralEmbedding(
+                    1, random_state=seed, **options, dictionary=Dictionary(points=selection)
+                )
                 .fit(X)
                 .projection_error(X)
                 .mean()
@@ -89,25 +92,25 @@ def test_the_dictionary_is_determined_by_the_seed():
     X = curve(3000)
     models = [
         GreedySpectralEmbedding(
-            selection="rpcholesky", dictionary_size=30, gamma=0.7, random_state=seed, n_jobs=n_jobs
+            gamma=0.7, random_state=seed, n_jobs=n_jobs, dictionary=Dictionary(30, selection="rpcholesky")
         ).fit(X)
         for seed, n_jobs in [(0, 1), (0, 2), (1, 1)]
     ]
     assert_array_equal(models[0].embedding_, models[1].embedding_)
     assert_array_equal(models[0].dictionary_, X[models[0].dictionary_indices_])
     assert set(models[0].dictionary_indices_) != set(models[2].dictionary_indices_)
-    kernel_pca = KernelPCA(gamma=0.7, dictionary=models[0]).fit(X)
+    kernel_pca = KernelPCA(gamma=0.7, approximation=Dictionary(points=models[0])).fit(X)
     assert_array_equal(kernel_pca.dictionary_, models[0].dictionary_)
 
 
 def test_dependent_points_are_not_selected():
     X = np.random.default_rng(0).random((200, 3))
-    model = GreedySpectralEmbedding(kernel="linear", selection="rpcholesky", dictionary_size=4).fit(X)
+    model = GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(4, selection="rpcholesky")).fit(X)
     assert model.gram_error_bound_ < 1e-12
     with pytest.raises(ValueError, match="only 4 of the points are independent"):
-        GreedySpectralEmbedding(kernel="linear", selection="rpcholesky", dictionary_size=5).fit(X)
+        GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(5, selection="rpcholesky")).fit(X)
     with pytest.raises(ValueError, match="needs dictionary_size"):
-        GreedySpectralEmbedding(selection="rpcholesky").fit(X)
+        GreedySpectralEmbedding(dictionary=Dictionary(selection="rpcholesky")).fit(X)
 
 
 def test_a_precomputed_kernel_gives_the_same_dictionary():

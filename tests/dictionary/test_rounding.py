@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA
 from eigenscape.exceptions import ToleranceWarning
+from eigenscape.options import Dictionary
 
 
 @pytest.mark.long
@@ -17,7 +18,7 @@ from eigenscape.exceptions import ToleranceWarning
 @pytest.mark.parametrize("tol", [1e-10, 1e-12])
 def test_rounding_is_not_blamed_on_the_kernel(d, tol):
     X = np.random.default_rng(0).standard_normal((3000, d))
-    model = GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, tol=tol)
+    model = GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, dictionary=Dictionary(tol=tol))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X)
@@ -36,15 +37,15 @@ def test_the_warning_has_number_and_remedy():
         r"tolerance 1e-10 was not reached \(raise it to 2e-07 or more\): with \d+ .*double precision; the"
     )
     with pytest.warns(ToleranceWarning, match=message):
-        GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, tol=1e-10).fit(X)
+        GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, dictionary=Dictionary(tol=1e-10)).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, tol=2e-7).fit(X)
+        GreedySpectralEmbedding(4, kernel="rbf", gamma=0.5, dictionary=Dictionary(tol=2e-7)).fit(X)
 
 
 def test_a_stream_stops_at_rounding_too():
     X = np.random.default_rng(0).standard_normal((1500, 2))
-    model = GreedySpectralEmbedding(2, kernel="rbf", gamma=0.5, tol=1e-11)
+    model = GreedySpectralEmbedding(2, kernel="rbf", gamma=0.5, dictionary=Dictionary(tol=1e-11))
     with pytest.warns(ToleranceWarning, match="double precision"):
         model.fit(iter([X[:500], X[500:1000], X[1000:]]))
     assert np.isfinite(model.transform(X)).all()
@@ -53,7 +54,7 @@ def test_a_stream_stops_at_rounding_too():
 def test_small_directions_are_kept_if_all_points_are_near():
     """A feature of standard deviation 1e-5 has a squared distance of 1e-10 from the span of the others."""
     X = np.random.default_rng(0).standard_normal((200, 3)) * [1, 1, 1e-5]
-    model = GreedySpectralEmbedding(3, kernel="linear", tol=1e-13).fit(X)
+    model = GreedySpectralEmbedding(3, kernel="linear", dictionary=Dictionary(tol=1e-13)).fit(X)
     assert_allclose(model.eigenvalues_, np.linalg.svd(X - X.mean(axis=0))[1] ** 2, rtol=1e-5)
 
 
@@ -69,14 +70,16 @@ def indefinite(n, lowest, seed=0):
 def test_indefinite_kernels_are_refused(lowest, tol):
     K = indefinite(60, lowest)
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        GreedySpectralEmbedding(2, kernel="precomputed", normalization=None, tol=tol).fit(K)
+        GreedySpectralEmbedding(
+            2, kernel="precomputed", normalization=None, dictionary=Dictionary(tol=tol)
+        ).fit(K)
 
 
 def test_the_sigmoid_of_far_points_is_refused():
     X = 3 * np.random.default_rng(0).standard_normal((300, 2))
     kernel = lambda a, b: np.tanh(a @ b - 1.0)  # noqa: E731
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        GreedySpectralEmbedding(2, kernel=kernel, normalization=None, tol=1e-10).fit(X)
+        GreedySpectralEmbedding(2, kernel=kernel, normalization=None, dictionary=Dictionary(tol=1e-10)).fit(X)
 
 
 @pytest.mark.parametrize("n_components", [1, 2])
@@ -84,6 +87,11 @@ def test_many_equal_eigenvalues_are_found(n_components):
     """Of points that are far apart, nearly all eigenvalues are 1, of which LAPACK may return none."""
     X = 67.61102849869387 * np.random.default_rng(5).standard_normal((400, 2))
     model = GreedySpectralEmbedding(
-        n_components, kernel="rbf", gamma=0.5, normalization="divisive", sum_to_one=False, tol=1e-3
+        n_components,
+        kernel="rbf",
+        gamma=0.5,
+        normalization="divisive",
+        sum_to_one=False,
+        dictionary=Dictionary(tol=1e-3),
     )
     assert_allclose(model.fit(X).eigenvalues_, np.ones(n_components), rtol=1e-6)

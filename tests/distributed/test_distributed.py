@@ -28,6 +28,7 @@ from eigenscape.distributed import as_blocks, is_collection, locality, reduce_bl
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.missing import observed_data
 from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
+from eigenscape.options import Dictionary, KNNGraph
 
 pytestmark = pytest.mark.dask
 
@@ -81,7 +82,7 @@ MODELS = [
     es.MixturePPCA(2, 1, n_init=1),
     es.LocalityPreservingProjection(2),
     es.KernelPCA(2),
-    es.KernelPCA(2, dictionary_size=20),
+    es.KernelPCA(2, approximation=Dictionary(20)),
     es.Isomap(2),
     es.LaplacianEigenmaps(2),
     es.LocallyLinearEmbedding(2),
@@ -290,7 +291,11 @@ FITS = {
     "oriented-groups": (es.OrientedPCA(2), X, {"y": GROUPS}),
     "locality": (es.LocalityPreservingProjection(2), X, {}),
     "locality-origin": (es.LocalityPreservingProjection(2, affine=False), X, {}),
-    "locality-loops": (es.LocalityPreservingProjection(2, regularization=0.1, weights="binary"), X, {}),
+    "locality-loops": (
+        es.LocalityPreservingProjection(2, regularization=0.1, affinity=KNNGraph(weights="binary")),
+        X,
+        {},
+    ),
 }
 
 

@@ -19,6 +19,7 @@ from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps, S
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary
 from eigenscape.exceptions import ToleranceWarning
+from eigenscape.options import Dictionary
 from eigenscape.quality import aligned_error
 
 pytestmark = pytest.mark.dask
@@ -45,15 +46,19 @@ def ragged(X, sizes):
 
 
 CASES = {
-    "greedy-tol": GreedySpectralEmbedding(tol=1e-3, gamma=0.5),
-    "greedy-divisive": GreedySpectralEmbedding(tol=1e-3, gamma=0.5, normalization="divisive"),
-    "greedy-plain": GreedySpectralEmbedding(tol=1e-3, gamma=0.5, normalization=None),
-    "greedy-dictionary-averages": GreedySpectralEmbedding(tol=1e-4, gamma=0.5, averages="dictionary"),
-    "greedy-linear": GreedySpectralEmbedding(kernel="linear", tol=1e-9),
-    "kernel-pca": KernelPCA(dictionary_tol=1e-3),
-    "kernel-pca-size": KernelPCA(dictionary_size=40),
-    "laplacian": LaplacianEigenmaps(affinity="rbf", gamma=0.5, dictionary_tol=1e-4),
-    "clustering": SpectralClustering(3, affinity="rbf", gamma=0.5, dictionary_tol=1e-4),
+    "greedy-tol": GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-3)),
+    "greedy-divisive": GreedySpectralEmbedding(
+        gamma=0.5, normalization="divisive", dictionary=Dictionary(tol=1e-3)
+    ),
+    "greedy-plain": GreedySpectralEmbedding(gamma=0.5, normalization=None, dictionary=Dictionary(tol=1e-3)),
+    "greedy-dictionary-averages": GreedySpectralEmbedding(
+        gamma=0.5, averages="dictionary", dictionary=Dictionary(tol=1e-4)
+    ),
+    "greedy-linear": GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(tol=1e-9)),
+    "kernel-pca": KernelPCA(approximation=Dictionary(tol=1e-3)),
+    "kernel-pca-size": KernelPCA(approximation=Dictionary(40)),
+    "laplacian": LaplacianEigenmaps(affinity="rbf", gamma=0.5, approximation=Dictionary(tol=1e-4)),
+    "clustering": SpectralClustering(3, affinity="rbf", gamma=0.5, approximation=Dictionary(tol=1e-4)),
 }
 
 
@@ -77,7 +82,9 @@ def test_a_collection_gives_the_map_of_its_rows(name):
 @pytest.mark.parametrize("sizes", [[N], [300] * 5, [1, 2, 3, N - 6]])
 def test_sums_for_one_dictionary_are_those_of_one_machine(normalization, sizes):
     members = X[::30]
-    model = GreedySpectralEmbedding(selection=members, gamma=0.5, normalization=normalization)
+    model = GreedySpectralEmbedding(
+        gamma=0.5, normalization=normalization, dictionary=Dictionary(points=members)
+    )
     alone, model = clone(model).fit(X)._state_, model.fit(ragged(X, sizes))._state_
     for found, expected in ((model.moments, alone.moments), (model.weighted_moments, alone.weighted_moments)):
         assert (found is None) == (expected is None)
@@ -122,10 +129,10 @@ def surveys(monkeypatch):
 
 EXACT = {
     **{name: CASES[name] for name in CASES if name != "greedy-linear"},  # whose rank rounding decides
-    "size": GreedySpectralEmbedding(dictionary_size=60, gamma=2.0),
-    "size-divisive": GreedySpectralEmbedding(dictionary_size=60, gamma=2.0, normalization="divisive"),
+    "size": GreedySpectralEmbedding(gamma=2.0, dictionary=Dictionary(60)),
+    "size-divisive": GreedySpectralEmbedding(gamma=2.0, normalization="divisive", dictionary=Dictionary(60)),
     "size-plain": GreedySpectralEmbedding(
-        kernel="laplacian", dictionary_size=60, gamma=1.0, normalization=None
+        kernel="laplacian", gamma=1.0, normalization=None, dictionary=Dictionary(60)
     ),
 }
 
@@ -177,7 +184,7 @@ def test_parts_that_are_all_new_are_not_asked_over_and_over(parts_are_asked, sur
         size=(parts * rows, 3)
     )
     parts_are_asked(rows)
-    model = GreedySpectralEmbedding(tol=1e-2, gamma=0.5)
+    model = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-2))
     alone, model = clone(model).fit(Y), model.fit(ragged(Y, [rows] * parts))
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
     assert sum(surveys) < 8 * parts
@@ -188,7 +195,7 @@ def test_empty_partitions_among_parts_that_are_new(parts_are_asked):
     parts_are_asked(20)
     Y = X[np.argsort(X[:, 0])] * [50, 1, 1]
     sizes = [0, 375, 375, 0, 0, 0, 0, 375, 375, *[0] * 9]
-    estimator = GreedySpectralEmbedding(tol=0.2, gamma=1.0)
+    estimator = GreedySpectralEmbedding(gamma=1.0, dictionary=Dictionary(tol=0.2))
     alone, model = clone(estimator).fit(Y), estimator.fit(ragged(Y, sizes))
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
 
@@ -199,8 +206,8 @@ def test_a_row_is_chosen_once(parts_are_asked):
     few = np.random.default_rng(3).uniform(size=(100, 3))
     twins = few[np.random.default_rng(4).integers(0, 100, 3000)]
     with pytest.raises(ValueError, match="dictionary_size=120, but there are only 100 distinct points"):
-        KernelPCA(dictionary_size=120, gamma=1e4).fit(ragged(twins, [1000] * 3))
-    model = KernelPCA(dictionary_size=1000, gamma=1e4).fit(ragged(X, [500] * 3))
+        KernelPCA(gamma=1e4, approximation=Dictionary(120)).fit(ragged(twins, [1000] * 3))
+    model = KernelPCA(gamma=1e4, approximation=Dictionary(1000)).fit(ragged(X, [500] * 3))
     assert len(np.unique(model.dictionary_indices_)) == 1000
 
 
@@ -215,17 +222,17 @@ def test_open_parameters_of_kernels_are_those_of_one_machine(cls, kernel):
 
 def test_dense_and_sparse_partitions_in_any_order():
     S = sparse.random_array((600, 40), density=0.1, random_state=np.random.default_rng(0), format="csr")
-    alone = KernelPCA(kernel="cosine", dictionary_size=30).fit(S)
+    alone = KernelPCA(kernel="cosine", approximation=Dictionary(30)).fit(S)
     for kinds in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
         parts = [kind(part.toarray()) for kind, part in zip(kinds, (S[:250], S[250:]), strict=True)]
         nodes = [da.from_delayed(delayed(part, traverse=False), part.shape, float) for part in parts]
-        model = KernelPCA(kernel="cosine", dictionary_size=30).fit(da.concatenate(nodes))
+        model = KernelPCA(kernel="cosine", approximation=Dictionary(30)).fit(da.concatenate(nodes))
         np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
 
 
 def test_the_size_is_a_cap_on_the_tolerance(parts_are_asked):
     """The first members, as on one machine."""
-    estimator = KernelPCA(dictionary_tol=1e-6, dictionary_size=70, gamma=2.0)
+    estimator = KernelPCA(gamma=2.0, approximation=Dictionary(70, tol=1e-6))
     with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
         model = clone(estimator).fit(ragged(X, [500] * 3))
     with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
@@ -237,7 +244,7 @@ def test_more_members_than_digits_allow(parts_are_asked):
     """Rows that are beyond the tolerance for want of digits are passed over, and not asked for again and
     again."""
     parts_are_asked(20)
-    estimator = GreedySpectralEmbedding(kernel="poly", degree=2, gamma=1.0, tol=1e-13)
+    estimator = GreedySpectralEmbedding(kernel="poly", degree=2, gamma=1.0, dictionary=Dictionary(tol=1e-13))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ToleranceWarning)
         model, alone = clone(estimator).fit(ragged(100 * X, [500] * 3)), clone(estimator).fit(100 * X)
@@ -248,14 +255,14 @@ def test_more_members_than_digits_allow(parts_are_asked):
 def test_too_large_a_size_is_refused_as_on_one_machine():
     twins = np.repeat(X[:10], 30, axis=0)
     with pytest.raises(ValueError, match="dictionary_size=11, but there are only 10 distinct points"):
-        KernelPCA(dictionary_size=11).fit(ragged(twins, [100, 200]))
+        KernelPCA(approximation=Dictionary(11)).fit(ragged(twins, [100, 200]))
     with pytest.raises(ValueError, match="1 sample"):
-        KernelPCA(dictionary_tol=0.1, gamma=1.0).fit(ragged(twins[:1], [1]))
+        KernelPCA(gamma=1.0, approximation=Dictionary(tol=0.1)).fit(ragged(twins[:1], [1]))
     with pytest.raises(ValueError, match="all 20 rows are equal"):
-        KernelPCA(dictionary_tol=0.1, gamma=1.0).fit(ragged(twins[:20], [5, 15]))
+        KernelPCA(gamma=1.0, approximation=Dictionary(tol=0.1)).fit(ragged(twins[:20], [5, 15]))
     flat = np.pad(X[:, :1], ((0, 0), (0, 2)))  # three points span a line, and no more
     with pytest.raises(ValueError, match="dictionary_size=4, but only 2 of the points are independent"):
-        KernelPCA(kernel="linear", dictionary_size=4).fit(ragged(flat, [700, 800]))
+        KernelPCA(kernel="linear", approximation=Dictionary(4)).fit(ragged(flat, [700, 800]))
 
 
 def test_unknown_lengths_and_dataframes():
@@ -263,23 +270,23 @@ def test_unknown_lengths_and_dataframes():
     import pandas as pd
 
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=4)
-    model = KernelPCA(dictionary_tol=1e-3).fit(frame)
-    alone = KernelPCA(dictionary_tol=1e-3).fit(X)
+    model = KernelPCA(approximation=Dictionary(tol=1e-3)).fit(frame)
+    alone = KernelPCA(approximation=Dictionary(tol=1e-3)).fit(X)
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     assert model.gamma_ == alone.gamma_
     assert aligned_error(model.embedding_.compute(), alone.embedding_) < 1e-3
 
 
 def test_float32_rows_come_out_as_float32():
-    model = KernelPCA(dictionary_size=50).fit(ragged(X.astype(np.float32), [700, 800]))
+    model = KernelPCA(approximation=Dictionary(50)).fit(ragged(X.astype(np.float32), [700, 800]))
     assert model.embedding_.dtype == model.embedding_.compute().dtype == np.float32
 
 
 def test_sparse_blocks():
     S = sparse.random_array((600, 40), density=0.1, random_state=np.random.default_rng(0), format="csr")
     blocks = da.from_array(S.toarray(), chunks=(200, 40)).map_blocks(sparse.csr_array)
-    model = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(blocks)
-    alone = KernelPCA(kernel="cosine", dictionary_tol=0.3).fit(S)
+    model = KernelPCA(kernel="cosine", approximation=Dictionary(tol=0.3)).fit(blocks)
+    alone = KernelPCA(kernel="cosine", approximation=Dictionary(tol=0.3)).fit(S)
     assert aligned_error(model.transform(S), alone.embedding_) < 0.05
     assert model.projection_error(S).max() <= 0.3 * (1 + 1e-9)
 
@@ -287,7 +294,7 @@ def test_sparse_blocks():
 def test_clusters_of_a_collection_are_those_of_its_rows():
     centres = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 0]])
     Y = centres[np.arange(900) % 3] + 0.5 * np.random.default_rng(1).standard_normal((900, 3))
-    estimator = SpectralClustering(3, affinity="rbf", gamma=0.3, dictionary_tol=1e-4)
+    estimator = SpectralClustering(3, affinity="rbf", gamma=0.3, approximation=Dictionary(tol=1e-4))
     alone, model = clone(estimator).fit(Y), estimator.fit(ragged(Y, [100, 500, 300]))
     labels = model.labels_.compute()
     assert labels.dtype == np.int64
@@ -297,7 +304,10 @@ def test_clusters_of_a_collection_are_those_of_its_rows():
 
 
 def test_a_stream_may_begin_with_one_row():
-    alone, model = GreedySpectralEmbedding(tol=1e-3, gamma=0.5), GreedySpectralEmbedding(tol=1e-3, gamma=0.5)
+    alone, model = (
+        GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-3)),
+        GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-3)),
+    )
     for some in (X[:1], X[1:200]):
         alone.partial_fit(some)
         model.partial_fit(ragged(some, [len(some)]))
@@ -307,7 +317,9 @@ def test_a_stream_may_begin_with_one_row():
 @pytest.mark.parametrize("averages", ["implicit", "dictionary"])
 @pytest.mark.parametrize("normalization", ["additive", "divisive", None])
 def test_a_stream_goes_on_with_collections(normalization, averages, parts_are_asked):
-    estimator = GreedySpectralEmbedding(tol=1e-3, gamma=0.5, normalization=normalization, averages=averages)
+    estimator = GreedySpectralEmbedding(
+        gamma=0.5, normalization=normalization, averages=averages, dictionary=Dictionary(tol=1e-3)
+    )
     alone, model = clone(estimator), clone(estimator)
     for some, sizes in ((X[:500], [100, 400]), (X[500:], [300, 0, 700])):
         alone.partial_fit(some)
@@ -328,7 +340,7 @@ def test_a_stream_goes_on_with_collections(normalization, averages, parts_are_as
 
 
 def test_a_stream_may_end_with_a_pass_over_a_collection():
-    estimator = GreedySpectralEmbedding(tol=1e-3, gamma=0.5)
+    estimator = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-3))
     for start in range(0, N, 500):
         estimator.partial_fit(X[start : start + 500])
     alone = clone(estimator)
@@ -344,13 +356,19 @@ def test_a_stream_may_end_with_a_pass_over_a_collection():
     [
         (GreedySpectralEmbedding(averages="random"), "averages='random' needs all data in memory"),
         (
-            GreedySpectralEmbedding(selection="kmeans", dictionary_size=5),
+            GreedySpectralEmbedding(dictionary=Dictionary(5, selection="kmeans")),
             "selection='kmeans' needs all data in memory",
         ),
-        (GreedySpectralEmbedding(selection=[1.5, 2, 3]), "selection must be"),
-        (KernelPCA(kernel="precomputed", dictionary_size=5), "kernel='precomputed' needs the whole matrix"),
-        (LaplacianEigenmaps(dictionary_size=5), "need a kernel between all samples"),
-        (LaplacianEigenmaps(affinity="linear", dictionary_size=2), "an affinity must not be negative"),
+        (GreedySpectralEmbedding(dictionary=Dictionary(selection=[1.5, 2, 3])), "selection must be"),
+        (
+            KernelPCA(kernel="precomputed", approximation=Dictionary(5)),
+            "kernel='precomputed' needs the whole matrix",
+        ),
+        (LaplacianEigenmaps(approximation=Dictionary(5)), "need a kernel between all samples"),
+        (
+            LaplacianEigenmaps(affinity="linear", approximation=Dictionary(2)),
+            "an affinity must not be negative",
+        ),
         (GreedySpectralEmbedding(kernel="sigmoid", coef0=-1.0, gamma=1.0), "not positive semi-definite"),
     ],
 )
@@ -362,19 +380,23 @@ def test_what_a_collection_cannot_give_is_refused(estimator, message):
 
 def test_members_given_by_their_row_numbers():
     numbers = [1400, 3, 700, 250, 900, 60]
-    model = GreedySpectralEmbedding(selection=numbers, gamma=0.5).fit(ragged(X, [400, 0, 600, 500]))
-    alone = GreedySpectralEmbedding(selection=numbers, gamma=0.5).fit(X)
+    model = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(points=numbers)).fit(
+        ragged(X, [400, 0, 600, 500])
+    )
+    alone = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(points=numbers)).fit(X)
     signs = np.sign(
         (model.embedding_.compute() * alone.embedding_).sum(axis=0)
     )  # the largest entry of few members decides
     np.testing.assert_allclose(model.embedding_.compute() * signs, alone.embedding_, atol=1e-10)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
     with pytest.raises(ValueError, match="row indices from 0 to 1500, but X has rows 0 to 1499"):
-        GreedySpectralEmbedding(selection=[3, 1500], gamma=0.5).fit(ragged(X, [700, 800]))
+        GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(selection=[3, 1500])).fit(
+            ragged(X, [700, 800])
+        )
 
 
 def test_nan_is_named_by_its_partition():
     Y = X.copy()
     Y[1203, 1] = np.nan
     with pytest.raises(ValueError, match="partition 2 of X"):
-        KernelPCA(dictionary_size=20, gamma=1.0).fit(ragged(Y, [500, 500, 500]))
+        KernelPCA(gamma=1.0, approximation=Dictionary(20)).fit(ragged(Y, [500, 500, 500]))

@@ -26,6 +26,7 @@ from eigenscape.app.methods import IN_MEMORY
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError
+from eigenscape.options import Dictionary
 from eigenscape.quality import aligned_error
 
 pytestmark = pytest.mark.dask
@@ -82,7 +83,7 @@ def numbers_of(model):
 
 
 def model_with(**misfortune):
-    return KernelPCA(kernel=Deadly(gamma=0.5, **misfortune), dictionary_size=30)
+    return KernelPCA(kernel=Deadly(gamma=0.5, **misfortune), approximation=Dictionary(30))
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +139,7 @@ def test_a_folder_is_embedded_part_by_part(client, folder, tmp_path, capsys):
     found = np.concatenate(
         [parquet.read_table(file).to_pandas().to_numpy() for file in sorted(out.iterdir())]
     )
-    alone = KernelPCA(dictionary_size=30, gamma=0.5).fit(
+    alone = KernelPCA(gamma=0.5, approximation=Dictionary(30)).fit(
         np.concatenate([made_rows(number, ROWS) for number in range(3)])
     )
     assert aligned_error(found, alone.embedding_) < 1e-3
@@ -304,7 +305,7 @@ def test_memory_does_not_grow_with_the_rows(client):
             for number in range(8)
         ]
     )
-    model = KernelPCA(dictionary_tol=1e-4, dictionary_size=80, gamma=0.1).fit(X)
+    model = KernelPCA(gamma=0.1, approximation=Dictionary(80, tol=1e-4)).fit(X)
     assert np.abs(model.embedding_.mean(axis=0).compute()).max() < 1e-3
     peaks = client.run(peak_megabytes)
     assert all(peaks[worker] - before[worker] < 100 for worker in peaks)

@@ -27,6 +27,7 @@ from eigenscape.dictionary.candidates import Candidates, select_candidates
 from eigenscape.dictionary.landmarks import farthest_first
 from eigenscape.distributed import as_blocks, choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
+from eigenscape.options import Landmarks
 from eigenscape.quality import aligned_error
 
 pytestmark = pytest.mark.dask
@@ -100,9 +101,11 @@ def test_landmarks_are_rows_of_the_collection(estimator):
 
 def test_landmarks_given_as_points():
     chosen = X[[3, 700, 900, 20]]
-    model = LandmarkMDS(landmarks=chosen).fit(ragged(X, [500, 700]))
+    model = LandmarkMDS(approximation=Landmarks(None, chosen)).fit(ragged(X, [500, 700]))
     np.testing.assert_allclose(
-        model.embedding_.compute(), LandmarkMDS(landmarks=chosen).fit(X).embedding_, atol=1e-9
+        model.embedding_.compute(),
+        LandmarkMDS(approximation=Landmarks(None, chosen)).fit(X).embedding_,
+        atol=1e-9,
     )
 
 

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 
 import eigenscape as es
 from eigenscape import quality
+from eigenscape.options import Dictionary, Landmarks
 
 N_ROWS, N_FEATURES = 60, 20
 ROWS = abs(sparse.random_array((N_ROWS, N_FEATURES), density=0.4, rng=np.random.default_rng(0), format="csr"))
@@ -130,8 +131,8 @@ def functions() -> Iterator[tuple[str, bool, Callable[[Any], Any]]]:
         "perturbation_stability": lambda X: quality.perturbation_stability(es.LaplacianEigenmaps(2), X),
         "residual_variance of geodesics": lambda X: quality.residual_variance(X, plane, n_neighbors=5),
         "variance_shares": quality.variance_shares,
-        "landmarks": lambda X: es.LandmarkMDS(2, landmarks=X).fit(ROWS),
-        "dictionary": lambda X: es.KernelPCA(2, dictionary=X).fit(ROWS),
+        "landmarks": lambda X: es.LandmarkMDS(2, approximation=Landmarks(None, X)).fit(ROWS),
+        "dictionary": lambda X: es.KernelPCA(2, approximation=Dictionary(points=X)).fit(ROWS),
         "align": lambda X: es.align(es.PCA(2).fit(ROWS), model, X),
     }
     of_graphs: dict[str, Callable[[Any], Any]] = {

@@ -30,6 +30,7 @@ from eigenscape.exceptions import (
     NotConvergedError,
     RankError,
 )
+from eigenscape.options import KNNGraph, Landmarks, Ordinal, Solver
 
 
 def cloud(n: int = 60, d: int = 3) -> np.ndarray:
@@ -104,7 +105,7 @@ def test_points_that_a_metric_cannot_tell_apart():
 
 def test_a_second_fit_leaves_nothing_of_the_first():
     X = cloud()
-    model = LaplacianEigenmaps(weights="heat").fit(X)
+    model = LaplacianEigenmaps(affinity=KNNGraph(weights="heat")).fit(X)
     assert model.t_ > 0
     model.set_params(affinity="rbf", weights="binary").fit(X)
     assert not hasattr(model, "t_")
@@ -117,7 +118,7 @@ def test_a_second_fit_leaves_nothing_of_the_first():
 
 def test_a_dense_solver_cannot_work_in_blocks():
     with pytest.raises(ValueError, match="applied in blocks"):
-        KernelPCA(storage="blocked", eigen_solver="dense").fit(cloud(700))
+        KernelPCA(eigen_solver=Solver("dense", storage="blocked")).fit(cloud(700))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_standardised_distances_are_those_of_standardised_rows():
         (KernelPCA(kernel="poly", degree="3"), "degree='3'"),
         (KernelPCA(kernel="poly", coef0=None), "coef0=None"),
         (Isomap(n_jobs="a"), "n_jobs='a'"),
-        (Isomap(metric_params=[1]), "metric_params"),
+        (Isomap(graph=KNNGraph(metric_params=[1])), "metric_params"),
         (Isomap(metric="foo"), "metric='foo' is not known; use one of"),
         (ClassicalMDS(metric_params=[1]), "metric_params"),
         (LaplacianEigenmaps(affinity="rbf", include_diagonal="no"), "include_diagonal='no'"),
@@ -190,7 +191,7 @@ def test_the_data_may_change_after_the_fit():
 def test_an_iteration_that_is_cut_short_says_so():
     X = cloud(1500, 10)
     with pytest.raises(NotConvergedError, match="max_iter") as caught:
-        LaplacianEigenmaps(3, eigen_solver="lanczos", max_iter=2).fit(X)
+        LaplacianEigenmaps(3, eigen_solver=Solver("lanczos", max_iter=2)).fit(X)
     assert (caught.value.residuals > 0).all()
 
 
@@ -251,7 +252,7 @@ def test_a_line_has_one_independent_coordinate(n: int) -> None:
 
 
 def test_an_ordinal_map_says_what_it_has_not() -> None:
-    model = Isomap(ordinal=True, n_init=1, max_iter=3000).fit(
+    model = Isomap(ordinal=Ordinal(n_init=1, max_iter=3000)).fit(
         np.random.default_rng(0).standard_normal((40, 3))
     )
     for name in ("inverse_error_", "is_euclidean_"):
@@ -270,4 +271,6 @@ def test_a_metric_gives_distances(model, value: float) -> None:
 
 def test_a_way_to_choose_landmarks_needs_their_number() -> None:
     with pytest.raises(ValueError, match="n_landmarks"):
-        Isomap(landmarks="kmeans").fit(np.random.default_rng(0).standard_normal((30, 2)))
+        Isomap(approximation=Landmarks("auto", "kmeans")).fit(
+            np.random.default_rng(0).standard_normal((30, 2))
+        )

@@ -22,6 +22,7 @@ from eigenscape import (
     save,
 )
 from eigenscape.exceptions import RankError, ToleranceWarning
+from eigenscape.options import Dictionary
 
 either = pytest.mark.parametrize("sum_to_one", [True, False], ids=["hull", "span"])
 
@@ -44,7 +45,9 @@ def test_an_indefinite_kernel_is_refused(n, order, sum_to_one):
     middle = np.eye(n) - 1 / n
     assert np.linalg.eigvalsh(middle @ K @ middle)[0] < -1
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        GreedySpectralEmbedding(kernel="precomputed", tol=1e-3, sum_to_one=sum_to_one).fit(K)
+        GreedySpectralEmbedding(
+            kernel="precomputed", sum_to_one=sum_to_one, dictionary=Dictionary(tol=1e-3)
+        ).fit(K)
 
 
 @pytest.mark.parametrize("n", [150, 600])
@@ -66,7 +69,9 @@ def test_an_indefinite_kernel_is_refused_in_a_stream(sum_to_one):
         return value if value > 0.6 else 0.0
 
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        GreedySpectralEmbedding(kernel=within_reach, tol=1e-3, sum_to_one=sum_to_one).partial_fit(curve(150))
+        GreedySpectralEmbedding(
+            kernel=within_reach, sum_to_one=sum_to_one, dictionary=Dictionary(tol=1e-3)
+        ).partial_fit(curve(150))
 
 
 def test_a_kernel_that_is_not_finite_is_refused():
@@ -74,13 +79,13 @@ def test_a_kernel_that_is_not_finite_is_refused():
         return np.nan if min(x[0], y[0]) > 0.95 else float(np.exp(-((x - y) ** 2).sum()))
 
     with pytest.raises(ValueError, match="not finite"):
-        GreedySpectralEmbedding(kernel=broken, tol=1e-2).fit(curve(80))
+        GreedySpectralEmbedding(kernel=broken, dictionary=Dictionary(tol=1e-2)).fit(curve(80))
 
 
 def test_a_size_that_stops_short_of_the_tolerance_is_announced():
     X = curve(600)
     with pytest.warns(ToleranceWarning, match="dictionary_size=10 is reached"):
-        model = GreedySpectralEmbedding(tol=1e-6, dictionary_size=10, gamma=1.0).fit(X)
+        model = GreedySpectralEmbedding(gamma=1.0, dictionary=Dictionary(10, tol=1e-6)).fit(X)
     assert len(model.dictionary_) == 10
 
 
@@ -172,11 +177,11 @@ def test_methods_refuse_it_with_argument_value_and_remedy(cls, params, words):
 @pytest.mark.parametrize(
     "model",
     [
-        KernelPCA(dictionary_tol=1e-2),
-        KernelPCA(kernel="linear", dictionary_tol=1e-6),
-        KernelPCA(kernel="poly", dictionary_size=12),
-        LaplacianEigenmaps(affinity="rbf", dictionary_size=30),
-        SpectralClustering(3, affinity="laplacian", gamma=0.7, dictionary_tol=1e-2),
+        KernelPCA(approximation=Dictionary(tol=1e-2)),
+        KernelPCA(kernel="linear", approximation=Dictionary(tol=1e-6)),
+        KernelPCA(kernel="poly", approximation=Dictionary(12)),
+        LaplacianEigenmaps(affinity="rbf", approximation=Dictionary(30)),
+        SpectralClustering(3, affinity="laplacian", gamma=0.7, approximation=Dictionary(tol=1e-2)),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -200,23 +205,23 @@ def test_a_given_dictionary_gives_the_model_it_was_selected_for(model, form):
 @pytest.mark.parametrize("frozen", [False, True])
 def test_the_dictionary_of_a_greedy_model_serves_other_methods(frozen):
     X = curve(300)
-    greedy = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X)
+    greedy = GreedySpectralEmbedding(gamma=0.7, dictionary=Dictionary(tol=1e-2)).fit(X)
     given = FrozenEstimator(greedy) if frozen else greedy
     for model in (
-        KernelPCA(gamma=0.7, dictionary=given),
-        GreedySpectralEmbedding(gamma=0.7, selection=given),
+        KernelPCA(gamma=0.7, approximation=Dictionary(points=given)),
+        GreedySpectralEmbedding(gamma=0.7, dictionary=Dictionary(points=given)),
     ):
         model.fit(X)
         np.testing.assert_array_equal(model.dictionary_, greedy.dictionary_)
         np.testing.assert_allclose(model.eigenvalues_, greedy.eigenvalues_, rtol=1e-7)
-    clusters = SpectralClustering(2, affinity="rbf", gamma=0.7, dictionary=given).fit(X)
+    clusters = SpectralClustering(2, affinity="rbf", gamma=0.7, approximation=Dictionary(points=given)).fit(X)
     np.testing.assert_array_equal(clusters.dictionary_, greedy.dictionary_)
 
 
 def test_a_given_dictionary_survives_pickling_and_saving(tmp_path):
     X = curve(200)
-    greedy = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X)
-    model = KernelPCA(gamma=0.7, dictionary=greedy).fit(X)
+    greedy = GreedySpectralEmbedding(gamma=0.7, dictionary=Dictionary(tol=1e-2)).fit(X)
+    model = KernelPCA(gamma=0.7, approximation=Dictionary(points=greedy)).fit(X)
     save(model, tmp_path / "a.model")
     for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "a.model")):
         np.testing.assert_array_equal(copy.transform(X[:9]), model.transform(X[:9]))
@@ -224,7 +229,7 @@ def test_a_given_dictionary_survives_pickling_and_saving(tmp_path):
 
 
 X_80 = curve(80)
-GREEDY_80 = GreedySpectralEmbedding(tol=1e-2, gamma=0.7).fit(X_80)
+GREEDY_80 = GreedySpectralEmbedding(gamma=0.7, dictionary=Dictionary(tol=1e-2)).fit(X_80)
 GIVEN = [
     ({"dictionary": GREEDY_80, "gamma": 0.5}, ["gamma=0.7", "gamma=0.5", "dictionary=model.dictionary_"]),
     ({"dictionary": GREEDY_80, "kernel": "linear"}, ["Gaussian", "Linear", "same kernel parameters"]),
@@ -253,14 +258,16 @@ def test_an_unsuitable_dictionary_is_refused(params, words):
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.IsolatedPointWarning")
 def test_a_dictionary_far_from_the_samples_is_refused_for_divided_kernels():
     with pytest.raises(ValueError, match=r"kernel is zero between the dictionary.*smaller gamma"):
-        LaplacianEigenmaps(affinity="rbf", gamma=0.5, dictionary=X_80 + 100).fit(X_80)
+        LaplacianEigenmaps(affinity="rbf", gamma=0.5, approximation=Dictionary(points=X_80 + 100)).fit(X_80)
 
 
 def test_a_given_dictionary_needs_a_full_kernel():
     with pytest.raises(ValueError, match="affinity='rbf'"):
-        LaplacianEigenmaps(dictionary=GREEDY_80).fit(X_80)
+        LaplacianEigenmaps(approximation=Dictionary(points=GREEDY_80)).fit(X_80)
     with pytest.raises(ValueError, match="assign_labels='threshold'"):
-        SpectralClustering(2, affinity="rbf", assign_labels="threshold", dictionary=X_80[:9]).fit(X_80)
+        SpectralClustering(
+            2, affinity="rbf", assign_labels="threshold", approximation=Dictionary(points=X_80[:9])
+        ).fit(X_80)
 
 
 # --- ranks and sizes ----------------------------------------------------------------------------------------
@@ -282,29 +289,31 @@ def test_a_size_beyond_the_rows_is_refused_before_any_long_work():
         return float(np.exp(-((x - y) ** 2).sum()))
 
     with pytest.raises(ValueError, match=r"dictionary_size=41, but there are only 40 distinct points"):
-        GreedySpectralEmbedding(kernel=kernel, dictionary_size=41).fit(curve(40))
+        GreedySpectralEmbedding(kernel=kernel, dictionary=Dictionary(41)).fit(curve(40))
     assert not calls
 
 
 def test_a_dictionary_without_rank_is_told_so():
     with pytest.raises(ValueError, match=r"dictionary_size=40, but only 4 of the points are independent"):
-        GreedySpectralEmbedding(kernel="linear", dictionary_size=40).fit(curve(300))
+        GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(40)).fit(curve(300))
     with pytest.raises(RankError, match="lower the tolerance or n_components"):
-        GreedySpectralEmbedding(n_components=5, tol=0.9, gamma=0.1).fit(curve(300))
+        GreedySpectralEmbedding(n_components=5, gamma=0.1, dictionary=Dictionary(tol=0.9)).fit(curve(300))
     with pytest.raises(RankError, match="kernel is zero"):
         GreedySpectralEmbedding(kernel="precomputed", normalization=None).fit(np.zeros((20, 20)))
 
 
 def test_points_for_a_kernel_of_words_are_refused():
     with pytest.raises(ValueError, match="selection"):
-        GreedySpectralEmbedding(kernel=shared_letters, selection=np.zeros((3, 2))).fit(some_words(20))
+        GreedySpectralEmbedding(kernel=shared_letters, dictionary=Dictionary(points=np.zeros((3, 2)))).fit(
+            some_words(20)
+        )
 
 
 def test_a_precomputed_kernel_has_no_projection_error_of_new_points():
     """Their similarity to themselves is not known."""
     X = curve(100)
     K = np.exp(-0.7 * cdist(X, X, "sqeuclidean"))
-    model = KernelPCA(kernel="precomputed", dictionary_tol=1e-3).fit(K)
+    model = KernelPCA(kernel="precomputed", approximation=Dictionary(tol=1e-3)).fit(K)
     with pytest.raises((TypeError, AttributeError), match="of a new point"):
         model.projection_error(K[:3])
     assert not hasattr(KernelPCA().fit(X), "projection_error")
@@ -338,14 +347,14 @@ def test_parameters_that_need_all_data_refuse_a_stream(params, words):
 )
 def test_a_stream_keeps_its_kernel_and_normalisation(params):
     X = curve(300)
-    model = GreedySpectralEmbedding(tol=1e-3).partial_fit(X)
+    model = GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).partial_fit(X)
     with pytest.raises(ValueError, match=next(iter(params))):
         model.set_params(**params).partial_fit(X)
 
 
 def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
     X = curve(300)
-    model = GreedySpectralEmbedding(tol=1e-3).fit(X)
+    model = GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(X)
     placed, values = model.transform(X[:9]), model.eigenvalues_
     for bad, words in (
         (X[:1], "equal in feature space"),
@@ -360,17 +369,19 @@ def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
         np.testing.assert_array_equal(model.transform(X[:9]), placed)
     np.testing.assert_array_equal(
         model.partial_fit(X[:9]).eigenvalues_,
-        GreedySpectralEmbedding(tol=1e-3).fit(X).partial_fit(X[:9]).eigenvalues_,
+        GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(X).partial_fit(X[:9]).eigenvalues_,
     )
 
 
 def test_a_tolerance_is_for_the_greedy_choice_alone():
     with pytest.raises(ValueError, match=r"tol=0\.01 is for selection='greedy'"):
-        GreedySpectralEmbedding(tol=1e-2, selection="random", dictionary_size=9).fit(curve(50))
+        GreedySpectralEmbedding(dictionary=Dictionary(9, tol=1e-2, selection="random")).fit(curve(50))
 
 
 def test_similarities_that_vanish_are_not_divided_by():
     distances = cdist(*2 * [np.random.default_rng(0).standard_normal((25, 2))])
     K = np.where(np.eye(25, dtype=bool), 1.0, 10.0 ** (-200 - 20 * distances))
     with pytest.raises(ValueError, match="too small to be divided by; raise dictionary_size"):
-        GreedySpectralEmbedding(2, kernel="precomputed", dictionary_size=4, normalization="divisive").fit(K)
+        GreedySpectralEmbedding(
+            2, kernel="precomputed", normalization="divisive", dictionary=Dictionary(4)
+        ).fit(K)

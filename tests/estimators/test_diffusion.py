@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 
 from eigenscape import DiffusionMap, LaplacianEigenmaps, kernels
 from eigenscape.exceptions import DependentCoordinatesWarning, IsolatedPointWarning
+from eigenscape.kernels import VariableGaussian
 from eigenscape.methods.independence import regression_residual
+from eigenscape.options import Dictionary
 
 
 def uneven_circle(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +114,7 @@ def test_variable_bandwidth_by_hand():
 def test_variable_bandwidth_sees_sparse_parts():
     """Points that thin out exponentially: one width for all leaves the outer ones without neighbours."""
     x = np.exp(np.linspace(0, 8, 200))[:, None]
-    local = DiffusionMap(1, affinity="rbf", bandwidth="local", n_neighbors=5).fit(x)
+    local = DiffusionMap(1, affinity=VariableGaussian(n_neighbors=5)).fit(x)
     order = np.argsort(x[:, 0])
     assert (np.diff(local.embedding_[order, 0]) > 0).all() or (np.diff(local.embedding_[order, 0]) < 0).all()
 
@@ -273,6 +275,6 @@ def test_a_curve_has_one_independent_coordinate(cls):
 
 def test_a_dictionary_has_no_eigenvectors_to_pass_over():
     with pytest.raises(ValueError, match="independent=True"):
-        LaplacianEigenmaps(affinity="rbf", independent=True, dictionary_size=5).fit(
+        LaplacianEigenmaps(affinity="rbf", independent=True, approximation=Dictionary(5)).fit(
             np.random.default_rng(0).random((20, 2))
         )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import eigenscape
+from eigenscape.options import Dictionary, Ordinal
 
 SOURCE = str(Path(eigenscape.__file__).parent)
 ESTIMATORS = str(Path(SOURCE) / "estimators")
@@ -26,14 +27,14 @@ CASES = {
     ),
     "laplacian, full kernel": (eigenscape.LaplacianEigenmaps(affinity="rbf"), X),
     "laplacian, independent": (eigenscape.LaplacianEigenmaps(independent=True), X),
-    "laplacian, dictionary": (eigenscape.LaplacianEigenmaps(affinity="rbf", dictionary_size=20), X),
+    "laplacian, dictionary": (eigenscape.LaplacianEigenmaps(affinity="rbf", approximation=Dictionary(20)), X),
     "diffusion": (eigenscape.DiffusionMap(), X),
     "clustering": (eigenscape.SpectralClustering(3), X),
     "lle": (eigenscape.LocallyLinearEmbedding(), X),
     "isomap": (eigenscape.Isomap(), X),
     "isomap, connected": (eigenscape.Isomap(n_neighbors=5), TWO_GROUPS),
     "isomap, landmarks": (eigenscape.Isomap(n_landmarks="auto"), X),
-    "isomap, ordinal": (eigenscape.Isomap(ordinal=True, n_init=1), X),
+    "isomap, ordinal": (eigenscape.Isomap(ordinal=Ordinal(n_init=1)), X),
     "kernel pca": (eigenscape.KernelPCA(), X),
     "mds": (eigenscape.ClassicalMDS(), X),
     "landmark mds": (eigenscape.LandmarkMDS(n_landmarks="auto"), X),
@@ -43,7 +44,7 @@ CASES = {
     "neighbour embedding": (eigenscape.NeighborEmbedding(max_iter=50), X),
     "potential map": (eigenscape.PotentialMap(n_landmarks=50), X),
     "kernel eigenmap": (eigenscape.KernelEigenmap(), X),
-    "greedy": (eigenscape.GreedySpectralEmbedding(dictionary_size=20), X),
+    "greedy": (eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(20)), X),
     "pca": (eigenscape.PCA(), X),
     "ppca": (eigenscape.ProbabilisticPCA(), X),
     "factors": (eigenscape.FactorAnalysis(), X),

@@ -27,6 +27,7 @@ from eigenscape import (
     ProbabilisticPCA,
 )
 from eigenscape.io import load, save
+from eigenscape.options import Dictionary
 
 
 def expected_failures(estimator):
@@ -168,7 +169,7 @@ def test_any_eigenfunctions(digits, embedder):
 @pytest.mark.long
 def test_a_stream_is_learnt_through_a_dictionary(digits):
     X, y, _ = digits
-    embedder = GreedySpectralEmbedding(20, kernel="rbf", gamma=1e-3, tol=0.1)
+    embedder = GreedySpectralEmbedding(20, kernel="rbf", gamma=1e-3, dictionary=Dictionary(tol=0.1))
     for start in range(0, 1000, 250):
         embedder.partial_fit(X[start : start + 250])
     model = EigenfunctionClassifier(embedder, prefit=True).fit(X[:60], y[:60])
@@ -253,7 +254,9 @@ def test_bad_labels():
 @pytest.mark.long
 def test_a_stream_is_classified_as_by_an_embedder_fitted_before(digits):
     X, y, given = digits
-    embedder = GreedySpectralEmbedding(40, normalization="divisive", tol=0.05, gamma=3e-4)
+    embedder = GreedySpectralEmbedding(
+        40, normalization="divisive", gamma=3e-4, dictionary=Dictionary(tol=0.05)
+    )
     model, before = EigenfunctionClassifier(embedder), clone(embedder)
     for start in range(0, 1000, 250):
         rows = slice(start, start + 250)
@@ -303,7 +306,7 @@ def test_a_stream_of_values(tmp_path):
 @pytest.mark.long
 def test_a_sparse_stream(digits):
     X, _, given = digits
-    embedder = GreedySpectralEmbedding(20, tol=0.1, gamma=3e-4)
+    embedder = GreedySpectralEmbedding(20, gamma=3e-4, dictionary=Dictionary(tol=0.1))
     dense, model = EigenfunctionClassifier(embedder), EigenfunctionClassifier(embedder)
     for start in (0, 200):
         rows = slice(start, start + 200)

@@ -21,6 +21,7 @@ from eigenscape.exceptions import (
     UndefinedMapError,
 )
 from eigenscape.methods import inverse_map
+from eigenscape.options import LocalKernels
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -61,7 +62,9 @@ def test_a_pole_is_announced(correction: str, roll) -> None:
     with pytest.warns(
         PoleWarning, match=r"opposite sign at \d+ of the 900 vertices.*use correction='affine'"
     ):
-        KernelEigenmap(posterior=False, random_state=8, sigma=2.0, correction=correction).fit(roll)
+        KernelEigenmap(
+            posterior=False, random_state=8, correction=correction, kernels=LocalKernels(sigma=2.0)
+        ).fit(roll)
     with pytest.warns(PoleWarning, match="use correction='affine'"):
         KernelEigenmap(basis="features", correction=correction).fit(roll[::3])
     with warnings.catch_warnings():
@@ -132,19 +135,21 @@ def test_kernels_stand_at_distinct_rows_of_a_given_graph(centers: str) -> None:
     with pytest.raises(
         RankError, match="n_kernels=16 needs as many distinct samples, got n_samples=4; lower n_kernels"
     ):
-        KernelEigenmap(1, n_kernels=16, centers=centers).fit(CORNERS, graph=graph)
-    model = KernelEigenmap(1, n_kernels=3, centers=centers).fit(CORNERS, graph=graph)
+        KernelEigenmap(1, n_kernels=16, kernels=LocalKernels(centers=centers)).fit(CORNERS, graph=graph)
+    model = KernelEigenmap(1, n_kernels=3, kernels=LocalKernels(centers=centers)).fit(CORNERS, graph=graph)
     assert len(np.unique(model.centers_, axis=0)) == 3
     assert 1 < model.sigma_ < 5
     assert np.isfinite(model.embedding_).all()
-    KernelEigenmap(1, centers=centers).fit(CORNERS, graph=graph)
+    KernelEigenmap(1, kernels=LocalKernels(centers=centers)).fit(CORNERS, graph=graph)
     with pytest.raises(RankError, match="all 80 rows are equal"):
-        KernelEigenmap(1, n_kernels=2, centers=centers).fit(np.ones((80, 3)), graph=graph)
+        KernelEigenmap(1, n_kernels=2, kernels=LocalKernels(centers=centers)).fit(
+            np.ones((80, 3)), graph=graph
+        )
 
 
 def test_the_width_of_centres_given_twice() -> None:
     centers = np.repeat(3 * np.eye(4), 5, axis=0)
-    model = KernelEigenmap(1, centers=centers).fit(CORNERS, graph=np.ones((80, 80)))
+    model = KernelEigenmap(1, kernels=LocalKernels(centers=centers)).fit(CORNERS, graph=np.ones((80, 80)))
     assert model.sigma_ == pytest.approx(0.5 * 3 * np.sqrt(2))
 
 
@@ -210,8 +215,8 @@ def test_centres_and_their_number_may_not_contradict(n_kernels, roll) -> None:
     with pytest.raises(
         ValueError, match=f"n_kernels={n_kernels!r}, but centers has 5 rows; leave n_kernels=None"
     ):
-        KernelEigenmap(n_kernels=n_kernels, centers=roll[:5]).fit(roll)
-    assert KernelEigenmap(n_kernels=5, centers=roll[::180]).fit(roll).n_kernels_ == 5
+        KernelEigenmap(n_kernels=n_kernels, kernels=LocalKernels(centers=roll[:5])).fit(roll)
+    assert KernelEigenmap(n_kernels=5, kernels=LocalKernels(centers=roll[::180])).fit(roll).n_kernels_ == 5
 
 
 @pytest.mark.parametrize("centers", [None, 5, [1.0, 2.0]])
@@ -219,12 +224,15 @@ def test_centres_that_are_none(centers, roll) -> None:
     with pytest.raises(
         ValueError, match=r"centers=.* must be 'random', .* or an array of shape \(n_kernels, n_features\)"
     ):
-        KernelEigenmap(centers=centers).fit(roll)
+        KernelEigenmap(kernels=LocalKernels(centers=centers)).fit(roll)
 
 
 def test_features_have_no_local_components(roll) -> None:
     with_local, without = (
-        KernelEigenmap(basis="features", correction="affine", local_components=c).fit(roll) for c in (9, None)
+        KernelEigenmap(basis="features", correction="affine", kernels=LocalKernels(local_components=c)).fit(
+            roll
+        )
+        for c in (9, None)
     )
     np.testing.assert_array_equal(with_local.embedding_, without.embedding_)
 
@@ -246,7 +254,9 @@ def test_empty_clusters_are_no_news() -> None:
     X = (
         np.random.default_rng(6).standard_normal((60, 2)) ** 3
     )  # with these centres to begin from one cluster becomes empty
-    model = KernelEigenmap(1, n_kernels=20, centers="kmeans").fit(X, graph=np.ones((60, 60)))
+    model = KernelEigenmap(1, n_kernels=20, kernels=LocalKernels(centers="kmeans")).fit(
+        X, graph=np.ones((60, 60))
+    )
     assert len(np.unique(model.centers_, axis=0)) == 20
 
 

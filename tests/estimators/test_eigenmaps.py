@@ -22,6 +22,7 @@ from eigenscape.methods.feature_map import FeatureMap
 from eigenscape.methods.graph_embedding import solve_transformation
 from eigenscape.methods.mixture import NEGLIGIBLE, IsotropicKernels, kernel_weights
 from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
+from eigenscape.options import KNNGraph, LocalKernels
 from eigenscape.quality import distortion, linear_alignment
 
 CORRECTIONS = ("reweighted", "affine", "stochastic", "raw")
@@ -100,7 +101,11 @@ def test_the_equations_written_out(correction: str, posterior: bool) -> None:
     centers = X[::13]
     with with_pole(not posterior and correction in ("reweighted", "stochastic")):
         model = KernelEigenmap(
-            2, centers=centers, sigma=2.5, correction=correction, posterior=posterior, n_neighbors=8
+            2,
+            correction=correction,
+            posterior=posterior,
+            n_neighbors=8,
+            kernels=LocalKernels(sigma=2.5, centers=centers),
         ).fit(X)
     W = model.graph_.toarray()
     assert_same_map(
@@ -155,7 +160,7 @@ def test_a_kernel_at_every_point_without_local_coordinates_is_a_laplacian_eigenm
         "posterior": posterior,
     }
     kernels = KernelEigenmap(3, n_neighbors=9, **share).fit(X)
-    exact = LaplacianEigenmaps(3, n_neighbors=9, weights="inverse").fit(X)
+    exact = LaplacianEigenmaps(3, affinity=KNNGraph(9, weights="inverse")).fit(X)
     np.testing.assert_allclose(
         kernels.embedding_, exact.embedding_, atol=1e-8 * np.abs(exact.embedding_).max()
     )
@@ -165,10 +170,12 @@ def test_a_kernel_at_every_point_without_local_coordinates_is_a_laplacian_eigenm
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_a_single_kernel_is_an_affine_locality_preserving_projection(correction: str, roll) -> None:
     X, _ = roll
-    one = KernelEigenmap(2, n_kernels=1, correction=correction, weights="heat").fit(X)
+    one = KernelEigenmap(2, n_kernels=1, correction=correction, affinity=KNNGraph(weights="heat")).fit(X)
     affine = LocalityPreservingProjection(2).fit(X)
     np.testing.assert_allclose(one.embedding_, affine.embedding_, atol=1e-8)
-    features = KernelEigenmap(2, basis="features", correction="affine", weights="heat").fit(X)
+    features = KernelEigenmap(
+        2, basis="features", correction="affine", affinity=KNNGraph(weights="heat")
+    ).fit(X)
     np.testing.assert_allclose(features.embedding_, affine.embedding_, atol=1e-8)
     new = X[::50] + 0.3
     for other in (one, features):
@@ -239,13 +246,13 @@ def test_corrections_differ_where_kernels_are_not_divided_by_their_sum(roll) -> 
         with with_pole(name in ("stochastic", "reweighted")):  # for one seed or another
             for seed in range(12):
                 model = KernelEigenmap(
-                    2, n_kernels=64, sigma=2.0, n_neighbors=12, random_state=seed, **how
+                    2, n_kernels=64, n_neighbors=12, random_state=seed, **how, kernels=LocalKernels(sigma=2.0)
                 ).fit(X)
                 errors[name].append(linear_alignment(model.embedding_, parameters).error)
     stochastic, reweighted, affine, raw, posterior = (float(np.median(values)) for values in errors.values())
     assert stochastic < reweighted < affine < raw
     exact = linear_alignment(
-        LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit_transform(X), parameters
+        LaplacianEigenmaps(2, affinity=KNNGraph(12, weights="inverse")).fit_transform(X), parameters
     ).error
     assert abs(posterior - exact) < 0.01
     assert abs(stochastic - exact) < 0.01
@@ -399,7 +406,7 @@ def test_direct_embedding_of_a_path(container) -> None:
 
 
 def test_direct_embedding_is_the_laplacian_eigenmap_of_the_weights(roll, model) -> None:
-    exact = LaplacianEigenmaps(2, n_neighbors=12, weights="inverse").fit(roll[0])
+    exact = LaplacianEigenmaps(2, affinity=KNNGraph(12, weights="inverse")).fit(roll[0])
     found = graph_embedding(model.graph_, 2)
     np.testing.assert_allclose(found.coordinates, exact.embedding_, atol=1e-8)
     assert (
@@ -466,7 +473,7 @@ def test_the_number_of_kernels_is_chosen_on_held_out_edges() -> None:
 @pytest.mark.parametrize("placement", ["random", "kmeans", "maxmin", "greedy"])
 def test_centres(placement: str, roll) -> None:
     X, _ = roll
-    model = KernelEigenmap(2, n_kernels=40, centers=placement).fit(X)
+    model = KernelEigenmap(2, n_kernels=40, kernels=LocalKernels(centers=placement)).fit(X)
     assert model.centers_.shape == (40, 3)
     if placement != "kmeans":
         assert cdist(model.centers_, X).min(axis=1).max() == 0
@@ -494,7 +501,7 @@ def test_local_coordinates_in_fewer_dimensions(roll, model) -> None:
         np.concatenate([X, np.zeros((len(X), 10))], axis=1)
         @ np.linalg.qr(np.random.default_rng(0).standard_normal((13, 13)))[0]
     )
-    flat = KernelEigenmap(2, n_neighbors=12, n_kernels=64, local_components=2).fit(wide)
+    flat = KernelEigenmap(2, n_neighbors=12, n_kernels=64, kernels=LocalKernels(local_components=2)).fit(wide)
     assert flat.rank_ <= 64 * 3
     assert flat.distortion_ < 1.05 * graph_embedding(model.graph_, 2).distortion
 

@@ -12,6 +12,7 @@ from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import UndefinedMapError
 from eigenscape.methods.elliptic import FLOOR
 from eigenscape.methods.mixture import NEGLIGIBLE, EllipticKernels, kernel_weights
+from eigenscape.options import LocalKernels
 
 
 def random_covariances(K: int, D: int, seed: int) -> np.ndarray:
@@ -34,7 +35,9 @@ def coordinates_written_out(X: np.ndarray, centers: np.ndarray, covariances: np.
 def test_the_equations_written_out() -> None:
     X, _ = twisted_roll(12)
     centers, covariances = X[::13], random_covariances(len(X[::13]), 3, 0)
-    model = KernelEigenmap(2, centers=centers, covariances=covariances, n_neighbors=8).fit(X)
+    model = KernelEigenmap(
+        2, n_neighbors=8, kernels=LocalKernels(covariances=covariances, centers=centers)
+    ).fit(X)
     np.testing.assert_allclose(model.covariances_, covariances, rtol=1e-10, atol=1e-12)
     W = model.graph_.toarray()
     D = W.sum(axis=1)
@@ -45,7 +48,7 @@ def test_the_equations_written_out() -> None:
     Y = (Q @ vectors[:, ::-1][:, 1:3]) / np.sqrt(D)[:, None]
     Y *= np.sqrt(len(X)) * np.sign((Y * model.embedding_).sum(axis=0))
     np.testing.assert_allclose(model.embedding_, Y, atol=1e-7 * np.abs(Y).max())
-    spherical = KernelEigenmap(2, centers=centers, n_neighbors=8).fit(X)
+    spherical = KernelEigenmap(2, n_neighbors=8, kernels=LocalKernels(centers=centers)).fit(X)
     assert np.abs(spherical.embedding_ - model.embedding_).max() > 1e-3  # another map
 
 
@@ -69,8 +72,8 @@ def test_axes_give_the_density_of_the_covariances() -> None:
 
 def test_spherical_covariances_are_the_default() -> None:
     X, _ = twisted_roll(14)
-    model = KernelEigenmap(2, n_kernels=12, sigma=3.0).fit(X)
-    given = KernelEigenmap(2, n_kernels=12, covariances=9.0 * np.eye(3)).fit(X)
+    model = KernelEigenmap(2, n_kernels=12, kernels=LocalKernels(sigma=3.0)).fit(X)
+    given = KernelEigenmap(2, n_kernels=12, kernels=LocalKernels(covariances=9.0 * np.eye(3))).fit(X)
     np.testing.assert_allclose(given.embedding_, model.embedding_, atol=1e-8)
     np.testing.assert_allclose(given.covariances_, model.covariances_)
     assert given.sigma_ == pytest.approx(model.sigma_)
@@ -82,7 +85,9 @@ def test_kernels_take_the_shape_of_the_points_around_them() -> None:
     rng = np.random.default_rng(0)
     plane = np.linalg.qr(rng.standard_normal((10, 2)))[0]
     X = rng.uniform(-1, 1, (600, 2)) @ plane.T + 1e-3 * rng.standard_normal((600, 10))
-    model = KernelEigenmap(2, n_kernels=9, centers="kmeans", covariances="full", sigma=0.6).fit(X)
+    model = KernelEigenmap(
+        2, n_kernels=9, kernels=LocalKernels(sigma=0.6, covariances="full", centers="kmeans")
+    ).fit(X)
     for covariance in model.covariances_:
         values, vectors = np.linalg.eigh(covariance)
         np.testing.assert_allclose(values[-1], 0.36, rtol=1e-6)
@@ -102,9 +107,11 @@ def test_a_shift_between_parallel_sheets_is_seen_by_flat_kernels() -> None:
     X = np.column_stack([sheet, 0.7 * (rng.random(400) < 0.5)])
     centers = np.column_stack([np.zeros((2, 2)), [0.0, 0.7]])
     flat = KernelEigenmap(
-        1, centers=centers, covariances=np.diag([1.0, 1.0, 0.04]), on_disconnected="connect"
+        1,
+        on_disconnected="connect",
+        kernels=LocalKernels(covariances=np.diag([1.0, 1.0, 0.04]), centers=centers),
     ).fit(X)
-    round_ = KernelEigenmap(1, centers=centers, sigma=1.0).fit(X)
+    round_ = KernelEigenmap(1, kernels=LocalKernels(sigma=1.0, centers=centers)).fit(X)
     other = np.where(X[:, 2] > 0, 0, 1)
     rows = np.arange(len(X))
     assert kernel_weights(flat._map_.kernels, X).matrix.toarray()[rows, other].max() < 0.003

@@ -20,6 +20,7 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning, NotConvergedError
+from eigenscape.options import KNNGraph
 from eigenscape.quality import trustworthiness
 from eigenscape.solvers import direct
 
@@ -27,7 +28,7 @@ ESTIMATORS = {
     "kernel_pca": KernelPCA(2),
     "mds": ClassicalMDS(2),
     "laplacian": LaplacianEigenmaps(2, n_neighbors=6),
-    "laplacian_heat": LaplacianEigenmaps(2, n_neighbors=6, weights="heat"),
+    "laplacian_heat": LaplacianEigenmaps(2, affinity=KNNGraph(6, weights="heat")),
     "laplacian_rbf": LaplacianEigenmaps(2, affinity="rbf"),
     "clustering": SpectralClustering(3, n_neighbors=6),
     "isomap": Isomap(2, n_neighbors=6),
@@ -185,7 +186,7 @@ def test_mds_asks_for_no_full_decomposition(curved, monkeypatch):
 @pytest.mark.parametrize("weights", ["binary", "heat"])
 def test_laplacian_eigenmaps_solve_the_generalised_problem(curved, weights):
     """Fault 7: multiplied by the degree where it should divide."""
-    model = LaplacianEigenmaps(3, n_neighbors=6, weights=weights).fit(curved)
+    model = LaplacianEigenmaps(3, affinity=KNNGraph(6, weights=weights)).fit(curved)
     W = either_or_graph(curved, 6).toarray()
     if weights == "heat":
         W = W * np.exp(-(cdist(curved, curved) ** 2) / model.t_)

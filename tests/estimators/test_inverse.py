@@ -34,6 +34,7 @@ from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.methods import inverse as local
 from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.preimage import Expansion, FixedPoint, expansion_of
+from eigenscape.options import Dictionary, Inverse
 
 INVERTIBLE = (
     KernelPCA,
@@ -120,7 +121,7 @@ def test_a_fixed_point_is_a_maximum() -> None:
 @pytest.mark.parametrize("alpha", [1e-4, 0.3])
 def test_ridge_literally(alpha: float) -> None:
     X = ring(50, 0.05)[1] + 10
-    model = KernelPCA(3, kernel="poly", inverse="ridge", inverse_alpha=alpha, inverse_gamma=0.7).fit(X)
+    model = KernelPCA(3, kernel="poly", inverse=Inverse("ridge", alpha=alpha, gamma=0.7)).fit(X)
     Y, T, mean = model.transform(X[:9] + 0.1), model.embedding_, X.mean(axis=0)
     K = np.exp(-0.7 * squared(T, T))
     expected = np.exp(-0.7 * squared(Y, T)) @ np.linalg.solve(K + alpha * np.eye(50), X - mean) + mean
@@ -170,8 +171,10 @@ def test_local_affine_literally(cls: type) -> None:
 
 LINEAR = {
     "kernel pca": lambda: KernelPCA(3, kernel="linear"),
-    "dictionary": lambda: KernelPCA(3, kernel="linear", dictionary_tol=1e-10),
-    "span": lambda: GreedySpectralEmbedding(3, kernel="linear", sum_to_one=False, tol=1e-10),
+    "dictionary": lambda: KernelPCA(3, kernel="linear", approximation=Dictionary(tol=1e-10)),
+    "span": lambda: GreedySpectralEmbedding(
+        3, kernel="linear", sum_to_one=False, dictionary=Dictionary(tol=1e-10)
+    ),
     "mds": lambda: ClassicalMDS(3),
     "landmarks": lambda: LandmarkMDS(3, n_landmarks=60),
 }
@@ -221,11 +224,13 @@ def test_local_weights_are_those_of_an_affine_function(seed: int, d: int, k: int
 
 EXPANDED = {
     "all points": KernelPCA(3),
-    "hull": KernelPCA(3, dictionary_tol=1e-2),
-    "span": GreedySpectralEmbedding(3, tol=1e-2, sum_to_one=False),
-    "not centred": GreedySpectralEmbedding(3, tol=1e-2, normalization=None),
-    "not centred, hull": GreedySpectralEmbedding(3, tol=1e-2, normalization=None, sum_to_one=True),
-    "averages": GreedySpectralEmbedding(3, tol=1e-2, averages="dictionary"),
+    "hull": KernelPCA(3, approximation=Dictionary(tol=1e-2)),
+    "span": GreedySpectralEmbedding(3, sum_to_one=False, dictionary=Dictionary(tol=1e-2)),
+    "not centred": GreedySpectralEmbedding(3, normalization=None, dictionary=Dictionary(tol=1e-2)),
+    "not centred, hull": GreedySpectralEmbedding(
+        3, normalization=None, sum_to_one=True, dictionary=Dictionary(tol=1e-2)
+    ),
+    "averages": GreedySpectralEmbedding(3, averages="dictionary", dictionary=Dictionary(tol=1e-2)),
     "weights": ClassicalMDS(3, metric="cityblock", centering=np.linspace(0, 2 / 80, 80)),
 }
 
@@ -313,12 +318,12 @@ def test_each_space_has_its_own_gamma() -> None:
     X = ring(60, 0.05)[1]
     plain, wide = (
         KernelPCA(2, inverse="ridge").fit(X),
-        KernelPCA(2, inverse="ridge", inverse_gamma=7.0).fit(X),
+        KernelPCA(2, inverse=Inverse("ridge", gamma=7.0)).fit(X),
     )
     assert_array_equal(plain.embedding_, wide.embedding_)
     assert not np.allclose(plain.inverse_transform(plain.embedding_), wide.inverse_transform(wide.embedding_))
     for gamma in (0.1, 5.0):
-        model = KernelPCA(2, gamma=gamma, inverse="ridge", inverse_gamma=7.0, inverse_alpha=0.1).fit(X)
+        model = KernelPCA(2, gamma=gamma, inverse=Inverse("ridge", alpha=0.1, gamma=7.0)).fit(X)
         direct = KernelRidge(X, model.embedding_, 7.0, 0.1)
         assert_allclose(model.inverse_transform(model.embedding_), direct(model.embedding_), atol=1e-10)
 
@@ -392,7 +397,7 @@ def test_some_cases_have_each_kind_of_inverse() -> None:
 
 MAKERS = {
     "fixed point": lambda **params: KernelPCA(4, **params),
-    "dictionary": lambda **params: KernelPCA(4, dictionary_size=40, **params),
+    "dictionary": lambda **params: KernelPCA(4, **params, approximation=Dictionary(40)),
     "ridge": lambda **params: KernelPCA(4, inverse="ridge", **params),
     "linear": lambda **params: KernelPCA(2, kernel="linear", **params),
     "local": lambda **params: Isomap(**params),
@@ -439,7 +444,7 @@ def test_parameters_may_change_after_fit() -> None:
 )
 def test_a_stream_has_an_inverse_made_of_its_dictionary(params: dict) -> None:
     X = make_swiss_roll(600, random_state=0)[0]
-    model = GreedySpectralEmbedding(2, tol=1e-4, **params)
+    model = GreedySpectralEmbedding(2, **params, dictionary=Dictionary(tol=1e-4))
     model.partial_fit(X[:300])
     first = model.inverse_transform(model.transform(X[:5]))
     model.partial_fit(X[300:])

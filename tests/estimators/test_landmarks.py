@@ -34,6 +34,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.nystrom import approximate_eigh
+from eigenscape.options import Landmarks, RadiusGraph
 from eigenscape.quality import aligned_error
 
 
@@ -113,7 +114,7 @@ def literal_metric_map(D: np.ndarray, landmarks: np.ndarray, references: np.ndar
 def test_landmark_mds_is_platts_formula(metric):
     X, Y = points(60, 4), points(15, 4, 1)
     which = np.array([5, 9, 2, 40, 33, 17, 58])
-    model = LandmarkMDS(3, landmarks=which, metric=metric).fit(X)
+    model = LandmarkMDS(3, metric=metric, approximation=Landmarks(None, which)).fit(X)
     E = cdist(X[which], X[which], metric) ** 2
     up_to_sign(model.embedding_, platt(E, cdist(X, X[which], metric) ** 2, 3))
     up_to_sign(model.transform(Y), platt(E, cdist(Y, X[which], metric) ** 2, 3))
@@ -169,7 +170,7 @@ def test_all_points_as_landmarks_are_classical_mds(landmarks, params):
     X = np.concatenate([points(40, 4), points(5, 4)])  # some rows come twice
     whole, all_of_them = (
         ClassicalMDS(3, **params).fit(X),
-        LandmarkMDS(3, n_landmarks=45, landmarks=landmarks, **params).fit(X),
+        LandmarkMDS(3, **params, approximation=Landmarks(45, landmarks)).fit(X),
     )
     np.testing.assert_allclose(all_of_them.embedding_, whole.embedding_, atol=1e-8)
     np.testing.assert_allclose(all_of_them.eigenvalues_, whole.eigenvalues_)
@@ -216,7 +217,7 @@ def whole() -> Isomap:
 @pytest.mark.parametrize("how", NAMES)
 def test_few_landmarks_reproduce_isomap(how, whole):
     X = roll(3000)
-    few = Isomap(n_landmarks=200, landmarks=how).fit(X)
+    few = Isomap(approximation=Landmarks(200, how)).fit(X)
     assert aligned_error(few.embedding_, whole.embedding_) < 0.01
     Y = roll(3300, 1)[3000:]
     assert (
@@ -235,9 +236,9 @@ def test_all_three_are_isometries_where_all_of_the_rank_is_kept(d, seed, how):
     X, Y = points(40, d, seed), points(10, d, seed + 1)
     both = np.concatenate([X, Y])
     for model in (
-        LandmarkMDS(d, n_landmarks=2 * d + 2, landmarks=how),
+        LandmarkMDS(d, approximation=Landmarks(2 * d + 2, how)),
         FastMap(d),
-        MetricMap(d, n_landmarks=2 * d + 2, landmarks=how),
+        MetricMap(d, approximation=Landmarks(2 * d + 2, how)),
     ):
         placed = model.fit(X).transform(both)
         np.testing.assert_allclose(cdist(placed, placed), cdist(both, both), atol=1e-6 * np.abs(both).max())
@@ -388,29 +389,31 @@ def test_every_choice_gives_different_points_in_order(how):
 def test_samples_near_the_centres_of_groups():
     centres = 100 * np.arange(6)[:, None] * [1.0, 0.5]
     X = np.concatenate([centre + points(20, 2, seed) for seed, centre in enumerate(centres)])
-    model = LandmarkMDS(2, n_landmarks=6, landmarks="kmeans").fit(X)
+    model = LandmarkMDS(2, approximation=Landmarks(6, "kmeans")).fit(X)
     assert sorted(model.landmarks_ // 20) == list(range(6))
 
 
 def test_points_are_landmarks_for_mds_and_stand_for_their_nearest_samples_in_isomap():
     X = points(80, 3)
     given_points = X[::9] + 0.05
-    model = LandmarkMDS(2, landmarks=given_points).fit(X)
+    model = LandmarkMDS(2, approximation=Landmarks(None, given_points)).fit(X)
     np.testing.assert_array_equal(model.landmarks_, given_points)
     assert model.n_landmarks_ == 9 == len(given_points)
     up_to_sign(
         model.embedding_, platt(cdist(given_points, given_points) ** 2, cdist(X, given_points) ** 2, 2)
     )
-    snapped = Isomap(landmarks=given_points, n_neighbors=8).fit(X)
+    snapped = Isomap(n_neighbors=8, approximation=Landmarks(None, given_points)).fit(X)
     assert sorted(cdist(given_points, X).argmin(axis=1)) == snapped.landmarks_.tolist()
 
 
 def test_distances_to_the_landmarks_are_all_that_is_needed():
     X, Y = points(60, 3), points(8, 3, 1)
     which = [4, 50, 12, 33, 7]
-    by_rows = LandmarkMDS(2, landmarks=which).fit(X)
-    wide = LandmarkMDS(2, landmarks=which, metric="precomputed").fit(cdist(X, X))
-    narrow = LandmarkMDS(2, landmarks=which, metric="precomputed").fit(cdist(X, X[which]))
+    by_rows = LandmarkMDS(2, approximation=Landmarks(None, which)).fit(X)
+    wide = LandmarkMDS(2, metric="precomputed", approximation=Landmarks(None, which)).fit(cdist(X, X))
+    narrow = LandmarkMDS(2, metric="precomputed", approximation=Landmarks(None, which)).fit(
+        cdist(X, X[which])
+    )
     for table, new in ((wide, cdist(Y, X)), (narrow, cdist(Y, X[which]))):
         np.testing.assert_allclose(table.embedding_, by_rows.embedding_, atol=1e-9)
         np.testing.assert_allclose(table.transform(new), by_rows.transform(Y), atol=1e-9)
@@ -448,15 +451,15 @@ def test_landmarks_grow_until_the_map_stands_still(cls, how):
 
 def test_the_search_ends_when_the_movement_is_the_tolerance():
     X = points(200, 4)
-    movement = LandmarkMDS(2, landmark_tol=10).fit(X).landmark_steps_[1].movement
+    movement = LandmarkMDS(2, approximation=Landmarks(tol=10)).fit(X).landmark_steps_[1].movement
     for tol, counts in ((movement, [16, 32]), (movement / 5, [16, 32, 64])):
-        steps = LandmarkMDS(2, landmark_tol=tol).fit(X).landmark_steps_
+        steps = LandmarkMDS(2, approximation=Landmarks(tol=tol)).fit(X).landmark_steps_
         assert [step.n_landmarks for step in steps[:3]] == counts
 
 
 def test_a_map_that_never_stands_still_ends_with_all_points():
     X = points(50, 10)
-    model = LandmarkMDS(2, landmark_tol=1e-9).fit(X)
+    model = LandmarkMDS(2, approximation=Landmarks(tol=1e-9)).fit(X)
     assert [step.n_landmarks for step in model.landmark_steps_] == [16, 32, 50]
     assert (
         model.landmark_reason_
@@ -487,7 +490,7 @@ def test_each_component_grows_by_itself():
 def test_landmarks_that_do_not_span_the_map_are_no_end_of_the_search():
     """Most samples lie on a line, and 16 random ones are likely to."""
     X = np.concatenate([np.outer(np.linspace(0, 1, 300), [1.0, 2, 3]), points(6, 3)])
-    model = LandmarkMDS(2, landmarks="random", random_state=1, landmark_tol=0.2).fit(X)
+    model = LandmarkMDS(2, random_state=1, approximation=Landmarks("auto", "random", tol=0.2)).fit(X)
     assert model.landmark_steps_[0].n_landmarks > 16
 
 
@@ -565,7 +568,7 @@ def test_collinear_landmarks_of_isomap():
     """Vertices along one side of a grid: their geodesics are those of points on a line."""
     grid = np.stack(np.meshgrid(np.arange(12.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
     with pytest.raises(RankError, match="the 12 landmarks do not span n_components=2 dimensions"):
-        Isomap(landmarks=np.arange(12), radius=1.0).fit(grid)
+        Isomap(graph=RadiusGraph(1.0), approximation=Landmarks(None, np.arange(12))).fit(grid)
 
 
 @pytest.mark.parametrize("objects", [["ab", "abc", "b", "ccd"], None])
@@ -573,16 +576,16 @@ def test_kmeans_needs_rows(objects):
     X = cdist(points(10, 2), points(10, 2)) if objects is None else objects
     metric = "precomputed" if objects is None else lambda a, b: abs(len(a) - len(b))
     with pytest.raises(ValueError, match="landmarks='kmeans' needs rows of features"):
-        LandmarkMDS(1, landmarks="kmeans", metric=metric).fit(X)
+        LandmarkMDS(1, metric=metric, approximation=Landmarks("auto", "kmeans")).fit(X)
 
 
 def test_a_narrow_table_needs_its_landmarks():
     D = cdist(points(30, 3), points(30, 3))
     for landmarks in ("maxmin", [1, 2, 3], D[:5]):
         with pytest.raises(ValueError, match=r"must be square|must be one of"):
-            LandmarkMDS(metric="precomputed", landmarks=landmarks).fit(D[:, :5])
+            LandmarkMDS(metric="precomputed", approximation=Landmarks(None, landmarks)).fit(D[:, :5])
     with pytest.raises(ValueError, match=r"symmetric|zero diagonal"):
-        LandmarkMDS(metric="precomputed", landmarks=[9, 8, 7, 6, 5]).fit(D[:, :5])
+        LandmarkMDS(metric="precomputed", approximation=Landmarks(None, [9, 8, 7, 6, 5])).fit(D[:, :5])
 
 
 def test_disconnected_graphs_with_landmarks():
@@ -592,15 +595,17 @@ def test_disconnected_graphs_with_landmarks():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         with pytest.raises(ValueError, match="0 of the given landmarks are in a component of 30 points"):
-            Isomap(landmarks=np.arange(10), on_disconnected="per_component").fit(X)
-        model = Isomap(landmarks=np.arange(30, 50), on_disconnected="per_component").fit(X)
+            Isomap(on_disconnected="per_component", approximation=Landmarks(None, np.arange(10))).fit(X)
+        model = Isomap(on_disconnected="per_component", approximation=Landmarks(None, np.arange(30, 50))).fit(
+            X
+        )
     assert model.landmarks_.tolist() == list(range(30, 50))
 
 
 def test_points_with_one_nearest_sample():
     X = points(40, 3)
     with pytest.raises(ValueError, match="two of the points given as landmarks have the same nearest sample"):
-        Isomap(landmarks=np.concatenate([X[:4], X[:1] + 1e-9])).fit(X)
+        Isomap(approximation=Landmarks(None, np.concatenate([X[:4], X[:1] + 1e-9]))).fit(X)
 
 
 def test_metric_map_takes_numbers_only():
@@ -618,7 +623,7 @@ def test_fastmap_says_when_no_distance_is_left():
 
 def test_names_of_isomap_without_landmarks():
     with pytest.raises(ValueError, match="landmarks='best' is not known"):
-        Isomap(landmarks="best").fit(points(40, 3))
+        Isomap(approximation=Landmarks("auto", "best")).fit(points(40, 3))
     assert not hasattr(Isomap().fit(points(40, 3)), "landmarks_")
 
 

@@ -23,6 +23,7 @@ from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
 from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
+from eigenscape.options import KNNGraph
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
 from eigenscape.solvers.direct import RootInverse, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy, aggregate
@@ -187,7 +188,9 @@ def test_many_long_rows_are_searched_approximately(monkeypatch):
     X = mixture(1500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        auto, exact = (LaplacianEigenmaps(2, neighbors=how).fit(X) for how in ("auto", "exact"))
+        auto, exact = (
+            LaplacianEigenmaps(2, affinity=KNNGraph(search=how)).fit(X) for how in ("auto", "exact")
+        )
         few = LaplacianEigenmaps(2).fit(X[:, :3])
     assert 0.98 <= auto.neighbor_recall_ <= 1
     assert exact.neighbor_recall_ == few.neighbor_recall_ == 1

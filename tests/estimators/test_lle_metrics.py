@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors, radius_neighbors_graph
 import eigenscape
 from eigenscape import LocallyLinearEmbedding
 from eigenscape.exceptions import IsolatedPointWarning
+from eigenscape.options import KNNGraph, RadiusGraph
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def test_a_graph_of_twice_the_radius_is_enough(X: np.ndarray) -> None:
     thin = radius_neighbors_graph(X, 2 * radius, mode="distance")
     assert thin.nnz < 0.97 * 70 * 69
     table, rows = (
-        LocallyLinearEmbedding(2, radius=radius, reg=1e-2, **params).fit(data).embedding_
+        LocallyLinearEmbedding(2, reg=1e-2, **params, graph=RadiusGraph(radius)).fit(data).embedding_
         for params, data in (({"metric": "precomputed"}, thin), ({}, X))
     )
     np.testing.assert_allclose(table, rows, atol=1e-6 * np.abs(rows).max())
@@ -55,12 +56,12 @@ def test_a_radius_with_too_few_neighbours_for_the_method(X: np.ndarray, method: 
         match=rf"method='{method}' with n_components=2 needs at least {least} neighbours of each sample, but"
         r" \d+ of 70 distinct samples have fewer within radius=0.5.*enlarge radius",
     ):
-        LocallyLinearEmbedding(2, method=method, radius=0.5).fit(X)
+        LocallyLinearEmbedding(2, method=method, graph=RadiusGraph(0.5)).fit(X)
 
 
 def test_with_a_radius_the_number_of_neighbours_is_ignored(X: np.ndarray) -> None:
     first, second = (
-        LocallyLinearEmbedding(2, radius=2.0, n_neighbors=k, method="ltsa").fit(X).embedding_ for k in (1, 9)
+        LocallyLinearEmbedding(2, method="ltsa", graph=RadiusGraph(2.0)).fit(X).embedding_ for k in (1, 9)
     )
     np.testing.assert_array_equal(first, second)
 
@@ -68,7 +69,7 @@ def test_with_a_radius_the_number_of_neighbours_is_ignored(X: np.ndarray) -> Non
 def test_a_searcher_with_a_metric_of_its_own(X: np.ndarray) -> None:
     """It determines the neighbours, while the weights are those of the rows."""
     searcher = NearestNeighbors(metric="cityblock")
-    model = LocallyLinearEmbedding(2, n_neighbors=8, neighbors=searcher, reg=1e-2).fit(X)
+    model = LocallyLinearEmbedding(2, reg=1e-2, graph=KNNGraph(8, search=searcher)).fit(X)
     order = np.argsort(cdist(X, X, "cityblock"), axis=1)[:, 1:9]
     W = np.zeros((70, 70))
     for i, own in enumerate(order):

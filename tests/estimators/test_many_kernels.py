@@ -13,6 +13,7 @@ from eigenscape import KernelEigenmap
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
 from eigenscape.methods import graph_embedding, iterative_reduction, kernel_eigenmap
+from eigenscape.options import LocalKernels, Solver
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +78,10 @@ def test_no_dense_matrix_of_the_size_of_the_problem(roll, monkeypatch) -> None:
     monkeypatch.setattr(kernel_eigenmap, "MAX_DENSE", 1000)
     for name in ("quadratic_forms", "whiten"):
         monkeypatch.setattr(graph_embedding, name, lambda *_: pytest.fail("dense matrices were used"))
-    model = KernelEigenmap(2, n_kernels=350, sigma=0.4).fit(roll)  # p = 1400
+    model = KernelEigenmap(2, n_kernels=350, kernels=LocalKernels(sigma=0.4)).fit(roll)  # p = 1400
     assert model.rank_ == 1400
     tracemalloc.start()
-    KernelEigenmap(2, n_kernels=350, sigma=0.4, eigen_solver="iterative").fit(roll)
+    KernelEigenmap(2, n_kernels=350, eigen_solver="iterative", kernels=LocalKernels(sigma=0.4)).fit(roll)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * 8 * 1400**2 / 2  # the dense solver needs six such matrices
@@ -89,7 +90,7 @@ def test_no_dense_matrix_of_the_size_of_the_problem(roll, monkeypatch) -> None:
 def test_kernels_that_overlap_most_others_are_solved_densely(roll, monkeypatch) -> None:
     monkeypatch.setattr(kernel_eigenmap, "MAX_DENSE", 100)
     monkeypatch.setattr(graph_embedding, "solve_iteratively", lambda *_: pytest.fail("iteration was used"))
-    assert KernelEigenmap(2, n_kernels=40, sigma=10.0).fit(roll).rank_ < 160
+    assert KernelEigenmap(2, n_kernels=40, kernels=LocalKernels(sigma=10.0)).fit(roll).rank_ < 160
 
 
 @pytest.mark.long
@@ -99,7 +100,7 @@ def test_convergence_is_checked(roll, monkeypatch) -> None:
 
     monkeypatch.setattr(iterative_reduction, "eigsh", stopped)
     with pytest.raises(NotConvergedError, match=r"only 1 of 3 .* max_iter=7"):
-        KernelEigenmap(3, n_kernels=100, eigen_solver="iterative", max_iter=7).fit(roll)
+        KernelEigenmap(3, n_kernels=100, eigen_solver=Solver("iterative", max_iter=7)).fit(roll)
     monkeypatch.setattr(iterative_reduction, "eigsh", lambda A, k, **_: (None, np.eye(A.shape[0])[:, :k]))
     with pytest.raises(NotConvergedError, match=r"largest residual .* above tol=1e-06 by rounding") as caught:
         KernelEigenmap(2, n_kernels=100, eigen_solver="iterative").fit(roll)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenscape import PCA, Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering
+from eigenscape.options import Dictionary
 
 X = make_swiss_roll(250, random_state=0)[0]
 
@@ -47,7 +48,7 @@ def test_affinity_matrix() -> None:
         assert "affinity_matrix_" not in vars(model)
     dense = LaplacianEigenmaps(affinity="rbf", gamma=0.01).fit(X).affinity_matrix_
     np.testing.assert_allclose(dense, rbf_kernel(X, gamma=0.01), atol=1e-12)
-    learnt = LaplacianEigenmaps(affinity="rbf", gamma=0.01, dictionary_size=30).fit(X)
+    learnt = LaplacianEigenmaps(affinity="rbf", gamma=0.01, approximation=Dictionary(30)).fit(X)
     with pytest.raises(AttributeError, match="not available with a dictionary"):
         learnt.affinity_matrix_  # noqa: B018
 

@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import ClassicalMDS, Isomap, KernelPCA
 from eigenscape.exceptions import RankError
+from eigenscape.options import Solver
 
 
 def odd_distances(n=18, seed=0):
@@ -139,7 +140,9 @@ def test_clip_is_the_nearest_positive_kernel(storage):
     B = double_centre(D**2)
     values, vectors = spectrum(B, "value")
     positive = vectors @ np.diag(np.maximum(values, 0)) @ vectors.T
-    model = ClassicalMDS(4, metric="precomputed", indefinite="clip", storage=storage).fit(D)
+    model = ClassicalMDS(
+        4, metric="precomputed", indefinite="clip", eigen_solver=Solver(storage=storage)
+    ).fit(D)
     np.testing.assert_allclose(model.kernel_(D), positive, atol=1e-10)
     np.testing.assert_allclose(model.eigenvalues_, values[:4], rtol=1e-10)
     signs = same_up_to_signs(model.embedding_, vectors[:, :4] * np.sqrt(values[:4]))
@@ -157,7 +160,9 @@ def test_shift_adds_a_constant_to_squared_distances(storage):
     B = double_centre(shifted)
     assert abs(np.linalg.eigvalsh(B)[0]) < 1e-10
     values, vectors = spectrum(B, "value")
-    model = ClassicalMDS(4, metric="precomputed", indefinite="shift", storage=storage).fit(D)
+    model = ClassicalMDS(
+        4, metric="precomputed", indefinite="shift", eigen_solver=Solver(storage=storage)
+    ).fit(D)
     np.testing.assert_allclose(model.kernel_(D), B, atol=1e-8)
     np.testing.assert_allclose(model.eigenvalues_, values[:4], rtol=1e-8)
     signs = same_up_to_signs(model.embedding_, vectors[:, :4] * np.sqrt(values[:4]), 1e-7)

@@ -21,6 +21,7 @@ from eigenscape import (
 )
 from eigenscape.exceptions import ModelFileError, NotConvergedError
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.options import KNNGraph, Solver, SpanningTree
 from eigenscape.solvers import SolverConfig
 
 X = np.random.default_rng(0).uniform(size=(90, 3)) * [3, 2, 0.1]
@@ -70,8 +71,8 @@ def test_objects_give_the_map_of_the_exact_search(name, neighbors):
 def test_objects_for_data_with_duplicates():
     rows = np.concatenate([X, X[:7]])
     for neighbors in (lists(rows, 14), neighbor_index(rows), NearestNeighbors()):
-        given = Isomap(n_neighbors=8, neighbors=neighbors).fit(rows)
-        same(given, Isomap(n_neighbors=8, neighbors="exact").fit(rows))
+        given = Isomap(graph=KNNGraph(8, search=neighbors)).fit(rows)
+        same(given, Isomap(graph=KNNGraph(8, search="exact")).fit(rows))
 
 
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
@@ -79,8 +80,8 @@ def test_objects_for_data_with_duplicates():
 def test_objects_for_a_disconnected_graph(choice):
     rows = np.concatenate([X, X[:40] + 20])
     for neighbors in (lists(rows, 10), NearestNeighbors()):
-        given = Isomap(n_neighbors=8, neighbors=neighbors, on_disconnected=choice).fit(rows)
-        same(given, Isomap(n_neighbors=8, neighbors="exact", on_disconnected=choice).fit(rows))
+        given = Isomap(on_disconnected=choice, graph=KNNGraph(8, search=neighbors)).fit(rows)
+        same(given, Isomap(on_disconnected=choice, graph=KNNGraph(8, search="exact")).fit(rows))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_bad_neighbors(options, message):
 
 def test_lists_are_refused_for_a_spanning_tree():
     with pytest.raises(ValueError, match="cannot be used with a minimum spanning tree"):
-        LaplacianEigenmaps(affinity="mst", neighbors=lists(X, 10)).fit(X)
+        LaplacianEigenmaps(affinity=SpanningTree(search=lists(X, 10))).fit(X)
 
 
 # --- eigen_solver -------------------------------------------------------------------------------------------
@@ -164,14 +165,14 @@ def test_bad_solvers(solver):
     with pytest.raises(ValueError, match="is not known; choose one of"):
         LaplacianEigenmaps(eigen_solver=solver).fit(X)
     with pytest.raises(ValueError, match="needs a sparse graph matrix"):
-        Isomap(eigen_solver=SolverConfig("multilevel")).fit(X)
+        Isomap(eigen_solver=Solver("multilevel")).fit(X)
 
 
 # --- model files --------------------------------------------------------------------------------------------
 
 
 def test_lists_and_configurations_are_saved(tmp_path):
-    model = LaplacianEigenmaps(n_neighbors=8, neighbors=lists(X, 12), eigen_solver=SolverConfig("dense"))
+    model = LaplacianEigenmaps(eigen_solver=Solver("dense"), affinity=KNNGraph(8, search=lists(X, 12)))
     save(model.fit(X), tmp_path / "model.eig")
     np.testing.assert_allclose(load(tmp_path / "model.eig").transform(NEW), model.transform(NEW))
 

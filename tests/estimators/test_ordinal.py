@@ -14,6 +14,7 @@ from eigenscape import ClassicalMDS, Isomap, OrdinalMDS
 from eigenscape import _memory as memory
 from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
 from eigenscape.methods.ordinal import MonotoneRegression, smacof
+from eigenscape.options import Ordinal
 from eigenscape.quality import aligned_error
 
 
@@ -171,7 +172,7 @@ def test_ordinal_isomap_unfolds_a_roll():
     t, height = 4 + 6 * rng.random(250), 15 * rng.random(250)
     X = np.column_stack([t * np.cos(t), height, t * np.sin(t)])
     flat = np.column_stack([(t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2, height])
-    model = Isomap(ordinal=True, n_init=1, n_neighbors=8).fit(X)
+    model = Isomap(ordinal=Ordinal(n_init=1), n_neighbors=8).fit(X)
     assert 0 < model.stress_ < 0.1
     truth = (flat - flat.mean(axis=0)) / np.sqrt(np.mean(pdist(flat) ** 2))
     assert aligned_error(model.embedding_, truth) < 0.1
@@ -183,7 +184,7 @@ def test_ordinal_isomap_in_pieces():
     X = np.concatenate([rng.random((40, 2)), rng.random((30, 2)) + 50])
     with pytest.warns(DisconnectedGraphWarning):
         model = Isomap(
-            ordinal=True, n_init=1, n_neighbors=6, max_iter=3000, on_disconnected="per_component"
+            ordinal=Ordinal(n_init=1, max_iter=3000), n_neighbors=6, on_disconnected="per_component"
         ).fit(X)
     assert model.stress_.shape == (2,)
     assert model.embedding_.shape == (70, 2)
@@ -191,7 +192,7 @@ def test_ordinal_isomap_in_pieces():
 
 
 def test_ordinal_isomap_has_no_kernel(square):
-    model = Isomap(ordinal=True, n_init=1, max_iter=3000).fit(square)
+    model = Isomap(ordinal=Ordinal(n_init=1, max_iter=3000)).fit(square)
     assert list(model.get_feature_names_out()) == ["isomap0", "isomap1"]
     for ask in (model.eigenfunctions, model.loss):
         with pytest.raises(AttributeError, match="an ordinal map has no kernel"):

@@ -27,6 +27,7 @@ from eigenscape import (
 )
 from eigenscape.exceptions import ModelFileError, UndefinedKernelError
 from eigenscape.io import describe, export_onnx, load, save
+from eigenscape.options import Dictionary
 from eigenscape.quality.map_loss import map_loss
 
 
@@ -95,7 +96,7 @@ def test_laws(roll, fitted):
         DiffusionMap(3, diffusion_time=2),
         KernelPCA(3),
         Isomap(3),
-        GreedySpectralEmbedding(3, tol=1e-3, normalization="divisive"),
+        GreedySpectralEmbedding(3, normalization="divisive", dictionary=Dictionary(tol=1e-3)),
         LaplacianEigenmaps(3, on_disconnected="largest"),
     ],
     ids=str,

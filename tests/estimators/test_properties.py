@@ -33,6 +33,7 @@ from eigenscape.exceptions import (
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
+from eigenscape.options import KNNGraph, Landmarks, RadiusGraph
 
 few = settings(
     max_examples=15 if PRODUCT else 8,
@@ -52,11 +53,11 @@ ESTIMATORS = {
     "mds": lambda c: ClassicalMDS(c),
     "cityblock mds": lambda c: ClassicalMDS(c, metric="cityblock"),
     "isomap": lambda c: Isomap(c, n_neighbors=4),
-    "isomap radius": lambda c: Isomap(c, radius=1.0),
+    "isomap radius": lambda c: Isomap(c, graph=RadiusGraph(1.0)),
     "landmark isomap": lambda c: Isomap(c, n_neighbors=4, n_landmarks="auto"),
     "landmark mds": lambda c: LandmarkMDS(c),
     "greedy landmark mds": lambda c: LandmarkMDS(
-        c, metric="cityblock", n_landmarks=c + 1, landmarks="greedy"
+        c, metric="cityblock", approximation=Landmarks(c + 1, "greedy")
     ),
     "fastmap": lambda c: FastMap(c),
     "metric map": lambda c: MetricMap(c),
@@ -66,8 +67,8 @@ ESTIMATORS = {
     "hessian lle": lambda c: LocallyLinearEmbedding(c, n_neighbors=6, method="hessian"),
     "ltsa": lambda c: LocallyLinearEmbedding(c, n_neighbors=4, method="ltsa"),
     "eigenmaps": lambda c: LaplacianEigenmaps(c, n_neighbors=4),
-    "heat eigenmaps": lambda c: LaplacianEigenmaps(c, n_neighbors=4, weights="heat"),
-    "inverse eigenmaps": lambda c: LaplacianEigenmaps(c, n_neighbors=4, weights="inverse"),
+    "heat eigenmaps": lambda c: LaplacianEigenmaps(c, affinity=KNNGraph(4, weights="heat")),
+    "inverse eigenmaps": lambda c: LaplacianEigenmaps(c, affinity=KNNGraph(4, weights="inverse")),
     "rbf eigenmaps": lambda c: LaplacianEigenmaps(c, affinity="rbf"),
     "rbf eigenmaps, no diagonal": lambda c: LaplacianEigenmaps(c, affinity="rbf", include_diagonal=False),
     "spectral clustering": lambda c: SpectralClustering(c + 1, affinity="rbf", n_init=1),
@@ -261,7 +262,7 @@ EQUIVARIANT = {
     "isomap": (lambda: Isomap(2, n_neighbors=5), 1),
     "lle": (lambda: LocallyLinearEmbedding(2, n_neighbors=4, reg=2.5e-3), 0),
     "ltsa": (lambda: LocallyLinearEmbedding(2, n_neighbors=6, method="ltsa"), 0),
-    "eigenmaps": (lambda: LaplacianEigenmaps(2, n_neighbors=5, weights="heat"), 0),
+    "eigenmaps": (lambda: LaplacianEigenmaps(2, affinity=KNNGraph(5, weights="heat")), 0),
     "rbf eigenmaps": (lambda: LaplacianEigenmaps(2, affinity="rbf"), 0),
     "kernel pca": (lambda: KernelPCA(2), 0),
 }

@@ -30,6 +30,7 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.exceptions import DataRangeError
+from eigenscape.options import Dictionary, Landmarks, LocalKernels
 
 HUGE = [1e200, -np.finfo(float).max]
 X = curve(60)
@@ -50,7 +51,7 @@ def with_one(value: float, n: int = 60, row: int = 7, column: int = 2) -> np.nda
         MixturePPCA(2, random_state=0),
         GreedySpectralEmbedding(),
         LocalityPreservingProjection(),
-        KernelPCA(dictionary_tol=1e-2),
+        KernelPCA(approximation=Dictionary(tol=1e-2)),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -106,13 +107,18 @@ def test_versions_of_distortion_discriminant_analysis(value: float) -> None:
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("landmarks", lambda points: LandmarkMDS(landmarks=points)),
-        ("landmarks", lambda points: LandmarkMDS(landmarks=sparse.csr_array(points))),
-        ("landmarks", lambda points: Isomap(landmarks=points)),
-        ("dictionary", lambda points: KernelPCA(dictionary=points)),
-        ("dictionary", lambda points: KernelPCA(kernel="linear", dictionary=sparse.csr_array(points))),
-        ("selection", lambda points: GreedySpectralEmbedding(selection=points)),
-        ("centers", lambda points: KernelEigenmap(centers=points)),
+        ("landmarks", lambda points: LandmarkMDS(approximation=Landmarks(None, points))),
+        ("landmarks", lambda points: LandmarkMDS(approximation=Landmarks(None, sparse.csr_array(points)))),
+        ("landmarks", lambda points: Isomap(approximation=Landmarks(None, points))),
+        ("dictionary", lambda points: KernelPCA(approximation=Dictionary(points=points))),
+        (
+            "dictionary",
+            lambda points: KernelPCA(
+                kernel="linear", approximation=Dictionary(points=sparse.csr_array(points))
+            ),
+        ),
+        ("selection", lambda points: GreedySpectralEmbedding(dictionary=Dictionary(points=points))),
+        ("centers", lambda points: KernelEigenmap(kernels=LocalKernels(centers=points))),
     ],
 )
 def test_given_points(name: str, model: Any, value: float) -> None:

@@ -52,6 +52,8 @@ from eigenscape import (
     ProjectionPursuitRegressor,
     SpectralClustering,
 )
+from eigenscape.kernels import VariableGaussian
+from eigenscape.options import Dictionary, KNNGraph, Landmarks, LocalKernels, Ordinal, RadiusGraph, Solver
 
 ALL = [
     PCA,
@@ -110,22 +112,23 @@ CONFIGURED = [
         n_kernels=4,
         posterior=False,
         correction="stochastic",
-        centers="maxmin",
-        weights="heat",
+        affinity=KNNGraph(weights="heat"),
+        kernels=LocalKernels(centers="maxmin"),
     ),
     KernelEigenmap(
         n_components=1,
-        local_components=0,
         n_kernels=5,
-        centers="greedy",
         inverse="blocks",
         regularization=0.5,
+        kernels=LocalKernels(centers="greedy", local_components=0),
     ),
     KernelEigenmap(n_components=1, basis="features", correction="affine"),
-    KernelEigenmap(n_components=1, n_kernels="auto", centers="kmeans", local_components=1),
-    LocalityPreservingProjection(n_components=1, affine=False, weights="binary", n_neighbors=4),
+    KernelEigenmap(
+        n_components=1, n_kernels="auto", kernels=LocalKernels(centers="kmeans", local_components=1)
+    ),
+    LocalityPreservingProjection(n_components=1, affine=False, affinity=KNNGraph(4, weights="binary")),
     KernelPCA(kernel="linear", n_components=1, eigen_solver="lanczos"),
-    KernelPCA(kernel="poly", storage="blocked"),
+    KernelPCA(kernel="poly", eigen_solver=Solver(storage="blocked")),
     KernelPCA(kernel="sigmoid", order="magnitude"),
     ClassicalMDS(metric="cityblock", indefinite="clip"),
     ClassicalMDS(metric="cityblock", indefinite="shift", n_components=1),
@@ -133,12 +136,12 @@ CONFIGURED = [
     LaplacianEigenmaps(
         affinity="rbf", include_diagonal=False, n_components=1, on_disconnected="per_component"
     ),
-    LaplacianEigenmaps(n_neighbors=3, weights="heat", on_disconnected="per_component", n_components=1),
+    LaplacianEigenmaps(on_disconnected="per_component", n_components=1, affinity=KNNGraph(3, weights="heat")),
     LaplacianEigenmaps(
-        affinity="radius", radius=5.0, weights="inverse", on_disconnected="largest", n_components=1
+        on_disconnected="largest", n_components=1, affinity=RadiusGraph(5.0, weights="inverse")
     ),
     LaplacianEigenmaps(independent=True, n_components=1, affinity="rbf"),
-    DiffusionMap(n_components=1, affinity="rbf", bandwidth="local", n_neighbors=3, diffusion_time=0.5),
+    DiffusionMap(n_components=1, affinity=VariableGaussian(n_neighbors=3), diffusion_time=0.5),
     DiffusionMap(
         n_components=1,
         affinity="nearest_neighbors",
@@ -149,25 +152,26 @@ CONFIGURED = [
     DiffusionMap(n_components=1, affinity="precomputed", on_disconnected="per_component"),
     DiffusionMap(n_components=1, independent=True, alpha=0),
     SpectralClustering(n_clusters=3, affinity="rbf", n_init=2),
-    SpectralClustering(n_clusters=3, n_neighbors=4, weights="heat", n_init=2),
+    SpectralClustering(n_clusters=3, n_init=2, affinity=KNNGraph(4, weights="heat")),
     Isomap(n_neighbors=4, n_components=1, indefinite="shift"),
-    Isomap(radius=3.0, n_components=1, on_disconnected="per_component"),
-    Isomap(ordinal=True, n_neighbors=4, n_components=1, n_init=1, max_iter=5000),
+    Isomap(n_components=1, on_disconnected="per_component", graph=RadiusGraph(3.0)),
+    Isomap(ordinal=Ordinal(n_init=1, max_iter=5000), n_neighbors=4, n_components=1),
     Isomap(n_landmarks="auto", n_neighbors=4, n_components=1),
     Isomap(
-        n_landmarks="auto",
-        landmarks="greedy",
         n_components=1,
         on_disconnected="per_component",
         indefinite="shift",
+        approximation=Landmarks("auto", "greedy"),
     ),
-    LandmarkMDS(n_components=1, landmarks="random", n_landmarks=2),
-    LandmarkMDS(n_components=1, landmarks="kmeans"),
-    LandmarkMDS(n_components=1, landmarks="greedy", metric="cityblock", indefinite="clip"),
+    LandmarkMDS(n_components=1, approximation=Landmarks(2, "random")),
+    LandmarkMDS(n_components=1, approximation=Landmarks("auto", "kmeans")),
+    LandmarkMDS(
+        n_components=1, metric="cityblock", indefinite="clip", approximation=Landmarks("auto", "greedy")
+    ),
     LandmarkMDS(n_components=1, metric="precomputed"),
     FastMap(n_components=1, n_rounds=2, metric="cityblock"),
     FastMap(n_components=1, metric="precomputed"),
-    MetricMap(n_components=1, landmarks="maxmin", n_landmarks=2),
+    MetricMap(n_components=1, approximation=Landmarks(2, "maxmin")),
     MetricMap(n_components=1, metric="precomputed"),
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="ltsa"),
     LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="modified", c=5.0),
@@ -176,12 +180,12 @@ CONFIGURED = [
     GreedySpectralEmbedding(
         normalization=None, sum_to_one=True, averages="dictionary", kernel="poly", n_components=1
     ),
-    GreedySpectralEmbedding(dictionary_size=4, n_components=1),
+    GreedySpectralEmbedding(n_components=1, dictionary=Dictionary(4)),
     # kernel="precomputed" is not here: one check passes an indefinite matrix, which a dictionary refuses. It
     # is in the laws.
-    KernelPCA(dictionary_tol=1e-2, n_components=1),
-    LaplacianEigenmaps(affinity="rbf", dictionary_tol=1e-4, n_components=1),
-    SpectralClustering(n_clusters=2, affinity="rbf", dictionary_tol=1e-4, n_init=2),
+    KernelPCA(n_components=1, approximation=Dictionary(tol=1e-2)),
+    LaplacianEigenmaps(affinity="rbf", n_components=1, approximation=Dictionary(tol=1e-4)),
+    SpectralClustering(n_clusters=2, affinity="rbf", n_init=2, approximation=Dictionary(tol=1e-4)),
 ]
 #: Checks whose outcome depends on the computation; the others concern validation and the class.
 _OF_COMPUTATION = re.compile(

@@ -22,6 +22,7 @@ from eigenscape import (
     ProbabilisticPCA,
     ProjectionPursuit,
 )
+from eigenscape.options import Dictionary
 
 ROWS = np.random.default_rng(0).standard_normal((20, 3))
 MASKED = np.ma.masked_array(ROWS, mask=np.arange(60).reshape(20, 3) == 7)
@@ -106,7 +107,7 @@ def test_independent_coordinates_of_an_affinity_of_rank_one() -> None:
 
 
 def test_a_divided_stream_with_the_size_of_a_dictionary_alone_names_the_reason() -> None:
-    model = GreedySpectralEmbedding(dictionary_size=500, normalization="divisive")
+    model = GreedySpectralEmbedding(normalization="divisive", dictionary=Dictionary(500))
     with pytest.raises(AttributeError, match=r"dictionary_size without tol replaces members.*set tol"):
         model.partial_fit(ROWS)
     assert not hasattr(model, "partial_fit")

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from eigenscape import GreedySpectralEmbedding
 from eigenscape.exceptions import RankError
+from eigenscape.options import Dictionary
 
 few = settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 every_normalization = pytest.mark.parametrize("normalization", ["additive", "divisive", None])
@@ -297,7 +298,7 @@ def test_memory_does_not_grow_with_the_stream(tmp_path):
     for n in (60_000, 240_000):
         rows = np.memmap(tmp_path / f"{n}.bin", dtype=np.float64, mode="w+", shape=(n, 10))
         rows[:] = np.random.default_rng(0).random((n, 10))
-        model = GreedySpectralEmbedding(3, gamma=0.2, tol=0.06)
+        model = GreedySpectralEmbedding(3, gamma=0.2, dictionary=Dictionary(tol=0.06))
         tracemalloc.start()
         model.fit(rows)
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 import eigenscape
 from eigenscape import GreedySpectralEmbedding
 from eigenscape.dictionary.budget import choose_members
+from eigenscape.options import Dictionary
 
 every_weighting = pytest.mark.parametrize("sum_to_one", [True, False])
 GAMMA = 0.7
@@ -83,7 +84,9 @@ def test_the_moments_are_those_of_all_projections_followed_literally(sum_to_one,
 @every_weighting
 def test_each_member_kept_is_the_one_that_moves_the_points_least(sum_to_one):
     X = np.random.default_rng(3).random((40, 2)) * 3
-    model = GreedySpectralEmbedding(1, gamma=GAMMA, tol=0.3, sum_to_one=sum_to_one).fit(X)
+    model = GreedySpectralEmbedding(
+        1, gamma=GAMMA, sum_to_one=sum_to_one, dictionary=Dictionary(tol=0.3)
+    ).fit(X)
     # After fit, the moments are those of points projected on the linear span.
     span, moments = model._state_.span, model._state_.moments
     literal = Literal(model.dictionary_, sum_to_one)
@@ -132,11 +135,11 @@ def test_without_replacement_it_is_fit(sum_to_one):
 @pytest.mark.long
 def test_replaced_members_are_better_than_the_first_and_near_those_of_several_passes():
     X = load_digits().data / 16
-    one, two = (GreedySpectralEmbedding(10, dictionary_size=100, gamma=0.02) for _ in range(2))
+    one, two = (GreedySpectralEmbedding(10, gamma=0.02, dictionary=Dictionary(100)) for _ in range(2))
     for chunk in chunks_of(X, 200):
         one.partial_fit(chunk)
     two.fit(X)
-    first = GreedySpectralEmbedding(10, gamma=0.02, selection=np.arange(100)).fit(X)
+    first = GreedySpectralEmbedding(10, gamma=0.02, dictionary=Dictionary(selection=np.arange(100))).fit(X)
     errors = [model.projection_error(X).mean() for model in (one, two, first)]
     assert errors[0] < 1.05 * errors[1]
     assert errors[0] < 0.9 * errors[2]
@@ -171,7 +174,7 @@ def test_the_dictionary_never_exceeds_its_size_and_chunks_may_be_of_any_length(s
 
 def test_equal_rows_and_kernels_of_small_rank_need_fewer_members():
     X = np.random.default_rng(0).random((200, 3))
-    model = GreedySpectralEmbedding(2, kernel="linear", dictionary_size=30)
+    model = GreedySpectralEmbedding(2, kernel="linear", dictionary=Dictionary(30))
     for chunk in chunks_of(X, 50):
         model.partial_fit(chunk)
     assert len(model.dictionary_) == 4  # an affine basis

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from eigenscape import DiffusionMap, EigenfunctionClassifier, LaplacianEigenmaps
 from eigenscape.kernels.labelled import class_affinity
+from eigenscape.options import KNNGraph
 
 BOTH = pytest.mark.parametrize("cls", [LaplacianEigenmaps, DiffusionMap])
 
@@ -22,8 +23,8 @@ def test_the_affinity_is_that_of_the_formula():
     """Cycles through up to three vertices are the same for any draw."""
     X, codes = curve(30), np.full(30, -1)
     codes[[0, 11, 20]], codes[[5, 6]], codes[7] = 0, 1, 2
-    plain = LaplacianEigenmaps(n_neighbors=5, weights="heat").fit(X)
-    mixed = LaplacianEigenmaps(n_neighbors=5, weights="heat", target_weight=0.4).fit(X, codes)
+    plain = LaplacianEigenmaps(affinity=KNNGraph(5, weights="heat")).fit(X)
+    mixed = LaplacianEigenmaps(target_weight=0.4, affinity=KNNGraph(5, weights="heat")).fit(X, codes)
     following = np.arange(30)
     following[[0, 11, 20, 5, 6]] = [11, 20, 0, 6, 5]
     expected = reference.label_affinity(plain.affinity_matrix_.toarray(), codes, 0.4, [following])

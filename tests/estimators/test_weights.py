@@ -24,6 +24,7 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.kernels.base import n_points
+from eigenscape.options import Dictionary
 from tests import reference as ref
 from tests.cases import WEIGHTED, Case, curve, disconnected, load
 
@@ -206,9 +207,9 @@ def test_invalid_weights(cls: type, weights: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (KernelPCA(dictionary_size=5), "dictionary"),
-        (LaplacianEigenmaps(affinity="rbf", dictionary_size=5), "dictionary"),
-        (SpectralClustering(2, affinity="rbf", dictionary_size=5), "dictionary"),
+        (KernelPCA(approximation=Dictionary(5)), "dictionary"),
+        (LaplacianEigenmaps(affinity="rbf", approximation=Dictionary(5)), "dictionary"),
+        (SpectralClustering(2, affinity="rbf", approximation=Dictionary(5)), "dictionary"),
         (LaplacianEigenmaps(independent=True), "independent=True"),
         (DiffusionMap(independent=True), "independent=True"),
         (LaplacianEigenmaps(affinity="rbf", include_diagonal=False), "include_diagonal=False"),
@@ -226,7 +227,7 @@ def test_options_without_weights_say_why(model: Any, message: str) -> None:
 def test_a_collection_has_no_weights() -> None:
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="dask"):
-        KernelPCA(dictionary_size=5).fit(da.from_array(curve(30)), sample_weight=np.ones(30))
+        KernelPCA(approximation=Dictionary(5)).fit(da.from_array(curve(30)), sample_weight=np.ones(30))
 
 
 def test_weights_are_routed_and_not_changed() -> None:

@@ -11,6 +11,7 @@ from scipy import linalg, sparse
 
 from eigenscape import KernelEigenmap, LocalityPreservingProjection
 from eigenscape.methods.mixture import NEGLIGIBLE
+from eigenscape.options import LocalKernels
 
 
 def curve_in(n: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +82,10 @@ def test_kernels_equal_the_full_space_solution(posterior: bool) -> None:
     X, _ = curve_in(40, 30)
     centers, sigma = X[::8], 6.0
     model = KernelEigenmap(
-        2, centers=centers, sigma=sigma, posterior=posterior, correction="affine", local_components=30
+        2,
+        posterior=posterior,
+        correction="affine",
+        kernels=LocalKernels(sigma=sigma, centers=centers, local_components=30),
     ).fit(X)
     p = np.exp(-np.square(X[:, None] - centers).sum(axis=2) / (2 * sigma**2))
     share = np.maximum(p / p.sum(axis=1, keepdims=True) - NEGLIGIBLE, 0)
@@ -100,7 +104,11 @@ def test_kernels_equal_the_full_space_solution(posterior: bool) -> None:
 def test_densities_have_all_corrections(correction: str) -> None:
     X, _ = curve_in(40, 60)
     model = KernelEigenmap(
-        2, n_kernels=4, sigma=8.0, local_components=60, posterior=False, correction=correction
+        2,
+        n_kernels=4,
+        posterior=False,
+        correction=correction,
+        kernels=LocalKernels(sigma=8.0, local_components=60),
     ).fit(X)
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-8)
     assert (model.residuals_ < 1e-9).all()
@@ -111,7 +119,7 @@ def test_densities_have_all_corrections(correction: str) -> None:
 def test_memory_follows_the_rows() -> None:
     """No array of K (d + 1) squared, here 1.2 GB, nor of d squared, 200 MB."""
     X, _ = curve_in(36, 1024)
-    kernels = KernelEigenmap(2, n_kernels=12, local_components=1024)
+    kernels = KernelEigenmap(2, n_kernels=12, kernels=LocalKernels(local_components=1024))
     assert peak_bytes(lambda: kernels.fit(X)) < 16e6
     X, _ = curve_in(60, 5000)
     for affine in (True, False):
@@ -128,7 +136,7 @@ def test_local_dimensions_leave_half_the_samples() -> None:
     assert default.n_kernels_ > 1 < default.local_components_
     twelve = KernelEigenmap(1, n_kernels=12).fit(X)
     assert (twelve.n_kernels_, twelve.local_components_) == (12, 2)
-    given = KernelEigenmap(1, n_kernels=3, local_components=300).fit(X)
+    given = KernelEigenmap(1, n_kernels=3, kernels=LocalKernels(local_components=300)).fit(X)
     assert given.local_components_ == 300
     narrow = KernelEigenmap(1, n_kernels=3).fit(X[:, :20])
     assert narrow.local_components_ == 20

@@ -9,6 +9,7 @@ from scipy import linalg
 
 from eigenscape import DiffusionMap, LaplacianEigenmaps, SpectralClustering, io
 from eigenscape.exceptions import RankError
+from eigenscape.options import SpanningTree
 
 #: A centre and four arms of one point each: the minimum spanning tree is a star.
 CROSS = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
@@ -49,7 +50,7 @@ def test_solutions_of_belkins_problem_are_returned(X, options, W):
 
 def test_a_new_point_minimizes_belkins_sum():
     """``sum_i w(x, x_i) (z - z_i)^2`` is least at the average over the neighbours of the new point."""
-    model = LaplacianEigenmaps(2, affinity="mst").fit(CROSS)
+    model = LaplacianEigenmaps(2, affinity=SpanningTree()).fit(CROSS)
     new = np.array([[1.1, 0.1], [-0.9, 0.05], [0.1, 0.0]])
     w = np.asarray(model.kernel_.base(new).todense())
     assert (w.sum(axis=1) > 0).all()
@@ -59,20 +60,20 @@ def test_a_new_point_minimizes_belkins_sum():
 def test_a_long_cross_is_unchanged_by_its_zero_eigenvalues():
     arm = np.arange(1.0, 6.0)
     X = np.concatenate([[[0.0, 0.0]], *(s * arm[:, None] * e for s in (1, -1) for e in np.eye(2))])
-    model = LaplacianEigenmaps(2, affinity="mst").fit(X)
+    model = LaplacianEigenmaps(2, affinity=SpanningTree()).fit(X)
     assert model.eigenvalues_ == pytest.approx([np.cos(np.pi / 10)] * 2)
     assert_allclose(model.transform(X), model.embedding_, atol=1e-12)
 
 
 def test_clusters_of_a_star():
-    model = SpectralClustering(2, affinity="mst").fit(CROSS)
+    model = SpectralClustering(2, affinity=SpanningTree()).fit(CROSS)
     assert len(set(model.labels_)) == 2
     assert np.array_equal(model.predict(CROSS), model.labels_)
 
 
 def test_a_model_file_keeps_the_solution(tmp_path):
     pytest.importorskip("skops")
-    model = LaplacianEigenmaps(2, affinity="mst").fit(CROSS)
+    model = LaplacianEigenmaps(2, affinity=SpanningTree()).fit(CROSS)
     io.save(model, tmp_path / "star.eigenscape")
     assert_allclose(io.load(tmp_path / "star.eigenscape").transform(CROSS), model.embedding_, atol=1e-12)
 
@@ -83,7 +84,7 @@ def test_a_model_file_keeps_the_solution(tmp_path):
         # rows of given affinities are equal for all leaves, so that new rows do not tell them apart
         lambda: LaplacianEigenmaps(2, affinity="precomputed").fit(STAR),
         # l^t = 0 for every coordinate
-        lambda: DiffusionMap(2, affinity="mst").fit(CROSS),
+        lambda: DiffusionMap(2, affinity=SpanningTree()).fit(CROSS),
         # a kernel so wide that its matrix has rank one in double precision
         lambda: LaplacianEigenmaps(4, affinity="rbf", gamma=1e-9).fit(CROSS),
     ],

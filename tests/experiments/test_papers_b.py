@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from eigenscape import GreedySpectralEmbedding, KernelEigenmap
 from eigenscape._format import to_json
 from eigenscape.datasets import twisted_roll
+from eigenscape.options import Dictionary, LocalKernels
 from eigenscape.quality import linear_alignment, procrustes
 from experiments import Context, Outcome, experiment
 from experiments._brand import accurate_maps, cholesky_maps, kernel_features, smallest_eigenvalue
@@ -60,7 +61,7 @@ def test_corrections_agree_with_posteriors_and_fold_without() -> None:
 
 def test_the_row_of_ones_makes_the_reduced_matrix_singular() -> None:
     X, _ = twisted_roll(20, random_state=0)
-    model = KernelEigenmap(2, n_kernels=30, sigma=1.5, random_state=0).fit(X)
+    model = KernelEigenmap(2, n_kernels=30, random_state=0, kernels=LocalKernels(sigma=1.5)).fit(X)
     Z = kernel_features(X, model.centers_, 1.5)
     ones = np.ones((len(X), 1))
     np.testing.assert_allclose(Z.reshape(len(X), 30, 4)[:, :, 3].sum(axis=1), 1)  # posteriors
@@ -81,7 +82,7 @@ def test_the_row_of_ones_makes_the_reduced_matrix_singular() -> None:
 
 def test_a_guarded_denominator_separates_the_corrections() -> None:
     X, _ = twisted_roll(20, random_state=0)
-    model = KernelEigenmap(2, n_kernels=30, sigma=1.5, random_state=0).fit(X)
+    model = KernelEigenmap(2, n_kernels=30, random_state=0, kernels=LocalKernels(sigma=1.5)).fit(X)
     for delta, apart in ((0.0, False), (1.0, True)):
         maps = accurate_maps(kernel_features(X, model.centers_, 1.5, delta), model.graph_)
         assert (procrustes(maps["raw"], maps["stochastic"]).error > 1e-3) == apart
@@ -256,7 +257,11 @@ def test_the_tolerance_gives_the_size(sum_to_one: bool) -> None:
     for size in (5, 20, 60):
         tol = tolerance(X, size, 0.05, sum_to_one)
         assert (
-            len(GreedySpectralEmbedding(1, gamma=0.05, sum_to_one=sum_to_one, tol=tol).fit(X).dictionary_)
+            len(
+                GreedySpectralEmbedding(1, gamma=0.05, sum_to_one=sum_to_one, dictionary=Dictionary(tol=tol))
+                .fit(X)
+                .dictionary_
+            )
             == size
         )
 

@@ -14,6 +14,7 @@ import eigenscape
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.shared import NeighborCache
+from eigenscape.options import KNNGraph
 
 rng = np.random.default_rng(3)
 ROLL = np.tanh(rng.random((300, 2)) @ rng.standard_normal((2, 20)))
@@ -80,7 +81,7 @@ def test_faiss_itself() -> None:
     faiss = pytest.importorskip("faiss", reason="faiss is not installed")
     index = faiss.IndexFlatL2(X.shape[1])
     index.add(X.astype(np.float32))
-    model = eigenscape.Isomap(n_neighbors=8, neighbors=index).fit(X)
+    model = eigenscape.Isomap(graph=KNNGraph(8, search=index)).fit(X)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-6)
 
 
@@ -88,13 +89,13 @@ def test_pynndescent_itself() -> None:
     expected = eigenscape.Isomap(n_neighbors=8).fit(X)
     pynndescent = pytest.importorskip("pynndescent", reason="pynndescent is not installed")
     found = pynndescent.NNDescent(X, n_neighbors=30, random_state=0)
-    model = eigenscape.Isomap(n_neighbors=8, neighbors=found).fit(X)
+    model = eigenscape.Isomap(graph=KNNGraph(8, search=found)).fit(X)
     assert model.neighbor_recall_ > 0.95
     assert eigenscape.quality.neighbors_kept(expected.embedding_, model.embedding_).value > 0.8
 
 
 def test_lists_that_are_too_short_are_searched() -> None:
-    model = eigenscape.Isomap(n_neighbors=8, neighbors=Descent(X, k=4)).fit(X)
+    model = eigenscape.Isomap(graph=KNNGraph(8, search=Descent(X, k=4))).fit(X)
     np.testing.assert_allclose(
         model.embedding_, eigenscape.Isomap(n_neighbors=8).fit(X).embedding_, atol=1e-6
     )
@@ -104,20 +105,20 @@ def test_lists_that_are_too_short_are_searched() -> None:
 def test_parts_of_a_disconnected_graph_are_searched_exactly() -> None:
     apart = np.concatenate([X[:100], X[100:200] + 50])
     parameters = {"n_neighbors": 6, "on_disconnected": "per_component"}
-    model = eigenscape.LaplacianEigenmaps(**parameters, neighbors=Flat(apart)).fit(apart)
+    model = eigenscape.LaplacianEigenmaps(**parameters, affinity=KNNGraph(search=Flat(apart))).fit(apart)
     expected = eigenscape.LaplacianEigenmaps(**parameters).fit(apart)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-6)
 
 
 def test_inner_products_of_unit_rows() -> None:
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    model = eigenscape.LaplacianEigenmaps(n_neighbors=8, metric="cosine", neighbors=Flat(unit, 0)).fit(X)
+    model = eigenscape.LaplacianEigenmaps(affinity=KNNGraph(8, metric="cosine", search=Flat(unit, 0))).fit(X)
     expected = eigenscape.LaplacianEigenmaps(n_neighbors=8, metric="cosine").fit(X)
     np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected.embedding_), atol=1e-3)
     with pytest.raises(ValueError, match="not distances; use METRIC_L2"):
-        eigenscape.Isomap(neighbors=Flat(unit, 0)).fit(X)
+        eigenscape.Isomap(graph=KNNGraph(search=Flat(unit, 0))).fit(X)
     with pytest.raises(ValueError, match="norm is not 1; divide the rows"):
-        eigenscape.LaplacianEigenmaps(metric="cosine", neighbors=Flat(3 * X, 0)).fit(X)
+        eigenscape.LaplacianEigenmaps(affinity=KNNGraph(metric="cosine", search=Flat(3 * X, 0))).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_inner_products_of_unit_rows() -> None:
 )
 def test_errors(index: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        eigenscape.Isomap(n_neighbors=8, neighbors=index).fit(X)
+        eigenscape.Isomap(graph=KNNGraph(8, search=index)).fit(X)
 
 
 def test_precomputed_knn_of_umap(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_precomputed_knn_of_umap(tmp_path: Path) -> None:
     expected = eigenscape.Isomap(n_neighbors=8).fit(X)
     for third in (None, descent, Flat(X), NearestNeighbors()):
         lists = (*descent.neighbor_graph, third)
-        model = eigenscape.Isomap(n_neighbors=8, neighbors=lists).fit(X)
+        model = eigenscape.Isomap(graph=KNNGraph(8, search=lists)).fit(X)
         np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-5)
         np.testing.assert_allclose(model.transform(NEW), expected.transform(NEW), atol=1e-5)
         if third is not None:
@@ -158,8 +159,8 @@ METHODS = [
     lambda: eigenscape.LaplacianEigenmaps(n_neighbors=7),
     lambda: eigenscape.LocallyLinearEmbedding(n_neighbors=12),
     lambda: eigenscape.LaplacianEigenmaps(n_neighbors=7, metric="cosine"),
-    lambda: eigenscape.LaplacianEigenmaps(n_neighbors=7, neighbors="approximate"),
-    lambda: eigenscape.LaplacianEigenmaps(n_neighbors=9, neighbors="approximate"),
+    lambda: eigenscape.LaplacianEigenmaps(affinity=KNNGraph(7, search="approximate")),
+    lambda: eigenscape.LaplacianEigenmaps(affinity=KNNGraph(9, search="approximate")),
 ]
 
 

@@ -27,6 +27,7 @@ from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
+from eigenscape.options import RadiusGraph
 
 ESTIMATORS = {
     "isomap": (Isomap, {}),
@@ -711,7 +712,7 @@ def test_points_with_the_same_stored_neighbours_are_still_different_points():
     rows = np.arange(1, 6)
     star = sparse.csr_array((np.ones(5), (rows, np.zeros(5, dtype=int))), shape=(6, 6))
     star = star + star.T
-    model = Isomap(2, metric="precomputed", radius=1.5).fit(star)
+    model = Isomap(2, graph=RadiusGraph(1.5, metric="precomputed")).fit(star)
     lengths = np.sqrt(-2 * model.kernel_.base(model.kernel_.X))
     truth = np.where(np.eye(6, dtype=bool), 0.0, 2.0)
     truth[0, 1:] = truth[1:, 0] = 1.0

@@ -18,6 +18,7 @@ from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.options import SpanningTree
 
 K = 6
 
@@ -147,7 +148,7 @@ def test_a_graph_with_a_tree_is_connected(cls, affinity, rule):
 def test_the_tree_of_a_path_is_the_path():
     x = np.arange(30.0)[:, None]
     assert_allclose(
-        LaplacianEigenmaps(3, affinity="mst").fit(x).eigenvalues_,
+        LaplacianEigenmaps(3, affinity=SpanningTree()).fit(x).eigenvalues_,
         np.cos(np.pi * np.arange(1, 4) / 29),
         atol=1e-12,
     )

@@ -15,6 +15,7 @@ from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.dictionary.anchored import AnchorWeights
 from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.graph.geodesics import geodesics
+from eigenscape.options import Anchors
 from eigenscape.quality import aligned_error
 
 K = 6
@@ -72,7 +73,7 @@ def test_a_point_at_the_same_distance_from_all_anchors_has_equal_weights():
 
 
 def test_laplacian_eigenmaps_are_those_of_the_reduced_problem(X, Y):
-    model = LaplacianEigenmaps(3, n_neighbors=K, n_anchors=15).fit(X)
+    model = LaplacianEigenmaps(3, n_neighbors=K, approximation=Anchors(15)).fit(X)
     D = ref.table(ref.euclidean, X, X)
     W = np.isfinite(ref.knn_edges(D, K)) & ~np.eye(len(X), dtype=bool)
     degree = W.sum(axis=1).astype(float)
@@ -85,7 +86,7 @@ def test_laplacian_eigenmaps_are_those_of_the_reduced_problem(X, Y):
 
 
 def test_laplacian_kernel_has_these_eigenvalues_under_the_measure_of_the_degrees(X):
-    model = LaplacianEigenmaps(3, n_neighbors=K, n_anchors=15).fit(X)
+    model = LaplacianEigenmaps(3, n_neighbors=K, approximation=Anchors(15)).fit(X)
     root = np.sqrt(model.degrees_)
     values = np.linalg.eigvalsh(model.kernel_(X) * root * root[:, None])[::-1]
     assert_allclose(values[:4], [1, *model.eigenvalues_], rtol=1e-9)
@@ -99,7 +100,9 @@ def test_laplacian_kernel_has_these_eigenvalues_under_the_measure_of_the_degrees
 
 @pytest.mark.parametrize("method", ["standard", "ltsa"])
 def test_lle_is_that_of_the_reduced_problem(X, Y, method):
-    model = LocallyLinearEmbedding(2, n_neighbors=K, n_anchors=15, method=method, reg=1e-2).fit(X)
+    model = LocallyLinearEmbedding(2, n_neighbors=K, method=method, reg=1e-2, approximation=Anchors(15)).fit(
+        X
+    )
     M = ref.standard_alignment(X, K, 1e-2) if method == "standard" else ref.ltsa_alignment(X, K, 2)
     A, A_new = (ref.anchor_weights(points, model.anchors_, 1e-2) for points in (X, Y))
     values, U = ref.anchored_problem(M, np.ones(len(X)), A, 2)
@@ -145,7 +148,7 @@ def test_anchors_are_nearer_to_the_exact_map_than_a_sample():
     exact = LaplacianEigenmaps(4, n_neighbors=10).fit_transform(X)
     some = X[np.random.default_rng(0).permutation(len(X))[:300]]
     sample = LaplacianEigenmaps(4, n_neighbors=10).fit(some).transform(X)
-    anchors = LaplacianEigenmaps(4, n_neighbors=10, n_anchors=300).fit_transform(X)
+    anchors = LaplacianEigenmaps(4, n_neighbors=10, approximation=Anchors(300)).fit_transform(X)
     assert outside(anchors, exact) < 0.1 * outside(sample, exact)
 
 
@@ -154,7 +157,9 @@ def test_lle_by_anchors_recovers_a_roll():
     X, truth = roll(2000)
     some = X[np.random.default_rng(0).permutation(len(X))[:500]]
     sample = LocallyLinearEmbedding(2, n_neighbors=12, method="modified").fit(some).transform(X)
-    anchors = LocallyLinearEmbedding(2, n_neighbors=12, method="modified", n_anchors=500).fit_transform(X)
+    anchors = LocallyLinearEmbedding(
+        2, n_neighbors=12, method="modified", approximation=Anchors(500)
+    ).fit_transform(X)
     assert outside(anchors, truth) < min(0.01, 0.5 * outside(sample, truth))
 
 
@@ -177,9 +182,12 @@ def test_anchors_that_cannot_be_used_are_refused(X, cls, params, message):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (LaplacianEigenmaps(n_anchors=9, affinity="rbf"), "n_anchors needs a graph of rows"),
-        (LaplacianEigenmaps(n_anchors=9, independent=True), "cannot be combined with independent=True"),
-        (LocallyLinearEmbedding(n_anchors=9, c=2.0), "c=2.0 is not defined with n_anchors"),
+        (LaplacianEigenmaps(affinity="rbf", approximation=Anchors(9)), "n_anchors needs a graph of rows"),
+        (
+            LaplacianEigenmaps(independent=True, approximation=Anchors(9)),
+            "cannot be combined with independent=True",
+        ),
+        (LocallyLinearEmbedding(c=2.0, approximation=Anchors(9)), "c=2.0 is not defined with n_anchors"),
         (Isomap(axes="samples"), "axes='samples' needs landmarks"),
         (Isomap(axes="all", n_landmarks=9), "axes"),
         (Isomap(axes="samples", n_landmarks=9, indefinite="clip"), "uses the positive part"),
@@ -204,12 +212,12 @@ def test_a_compact_model_has_anchors_and_no_training_rows(X, Y, cls, tmp_path):
 
 def test_anchors_need_dense_rows_without_weights(X):
     with pytest.raises(ValueError, match="got sparse rows"):
-        LaplacianEigenmaps(n_anchors=9).fit(sparse.csr_array(X))
+        LaplacianEigenmaps(approximation=Anchors(9)).fit(sparse.csr_array(X))
     with pytest.raises(ValueError, match="n_anchors"):
-        LaplacianEigenmaps(n_anchors=9).fit(X, sample_weight=np.arange(1, 61))
+        LaplacianEigenmaps(approximation=Anchors(9)).fit(X, sample_weight=np.arange(1, 61))
 
 
 def test_anchors_on_a_line_span_few_dimensions():
     X = np.column_stack([np.linspace(0, 1, 30), np.zeros(30)])
     with pytest.raises(RankError, match="raise n_anchors"):
-        LocallyLinearEmbedding(4, n_neighbors=5, n_anchors=5).fit(X)
+        LocallyLinearEmbedding(4, n_neighbors=5, approximation=Anchors(5)).fit(X)

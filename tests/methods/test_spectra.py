@@ -24,6 +24,7 @@ from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram
+from eigenscape.options import RadiusGraph, Solver
 from eigenscape.solvers import SolverConfig
 
 RNG = np.random.default_rng
@@ -79,7 +80,7 @@ def test_ring_coordinates_are_the_circle():
 @pytest.mark.parametrize(("n", "count"), [(5, 1), (20, 3), (60, 3)])
 def test_path(n, count):
     """Eigenvalues of the normalised path: cos(pi j / (n - 1)), eigenvectors of the walk likewise cosines."""
-    model = LaplacianEigenmaps(count, affinity="radius", radius=1.5).fit(np.arange(float(n))[:, None])
+    model = LaplacianEigenmaps(count, affinity=RadiusGraph(1.5)).fit(np.arange(float(n))[:, None])
     j = np.arange(1, count + 1)
     assert_allclose(model.eigenvalues_, np.cos(np.pi * j / (n - 1)), atol=1e-12)
     waves = np.cos(np.pi * np.outer(np.arange(n), j) / (n - 1))
@@ -97,7 +98,7 @@ def test_torus_grid(shape):
         circle(q) / (2 * np.sin(np.pi / q)),
     )  # edges of length one
     X = np.hstack([np.repeat(ring_p, q, axis=0), np.tile(ring_q, (p, 1))])
-    model = LaplacianEigenmaps(5, affinity="radius", radius=1.1).fit(X)
+    model = LaplacianEigenmaps(5, affinity=RadiusGraph(1.1)).fit(X)
     table = np.cos(2 * np.pi * np.arange(p) / p)[:, None] + np.cos(2 * np.pi * np.arange(q) / q)
     assert_allclose(model.eigenvalues_, largest(table / 2, 6)[1:], atol=1e-12)
 
@@ -107,7 +108,7 @@ def test_flat_grid_against_the_dense_problem(shape):
     X = lattice(*shape)
     W = (pairwise_distances(X) < 1.1) - np.eye(len(X))
     sigma, _ = ref.generalized_problem(W, 3)
-    model = LaplacianEigenmaps(3, affinity="radius", radius=1.1).fit(X)
+    model = LaplacianEigenmaps(3, affinity=RadiusGraph(1.1)).fit(X)
     assert_allclose(model.eigenvalues_, 1 - sigma, atol=1e-10)
 
 
@@ -124,7 +125,7 @@ def test_complete_graph(n):
 def test_hypercube():
     """Eigenvalues 1 - 2 j / d with multiplicity (d over j)."""
     X = lattice(2, 2, 2, 2, 2)
-    model = LaplacianEigenmaps(8, affinity="radius", radius=1.1).fit(X)
+    model = LaplacianEigenmaps(8, affinity=RadiusGraph(1.1)).fit(X)
     assert_allclose(model.eigenvalues_, [0.6] * 5 + [0.2] * 3, atol=1e-12)
 
 
@@ -431,7 +432,7 @@ def test_isomap_on_a_half_circle_recovers_arc_length():
     n = 200
     angle = np.linspace(0, np.pi, n)
     chord = 2 * np.sin(np.pi / (n - 1) / 2)
-    model = Isomap(1, radius=1.5 * chord).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    model = Isomap(1, graph=RadiusGraph(1.5 * chord)).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
     steps = np.arange(n) - (n - 1) / 2
     up_to_sign(model.embedding_[:, 0], chord * steps, atol=1e-9)  # the polygon, exactly
     up_to_sign(model.embedding_[:, 0], angle - np.pi / 2, atol=1e-4)  # the arc, to O(h^2)
@@ -463,7 +464,7 @@ def test_the_shifted_scale_is_inverted():
 
 def test_residuals_belong_to_the_coordinates_and_not_to_the_trivial_function():
     X = np.random.default_rng(0).normal(size=(600, 8))
-    model = LaplacianEigenmaps(3, n_neighbors=12, eigen_solver="lanczos", tol=1e-4).fit(X)
+    model = LaplacianEigenmaps(3, n_neighbors=12, eigen_solver=Solver("lanczos", tol=1e-4)).fit(X)
     pairs, K = model._model_.eigenfunctions.pairs, gram(model.kernel_).matrix()
     expected = np.linalg.norm(K @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
     assert expected[0] < 0.1 * expected[3]  # of the trivial function

@@ -16,6 +16,7 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.operators import DenseOperator, SparseOperator
+from eigenscape.options import Dictionary
 from eigenscape.quality import cheeger_value, negative_fraction, normalized_cut, unexplained_fraction
 from tests import reference as ref
 
@@ -151,7 +152,7 @@ def test_unexplained_fraction_of_fitted_models():
     gaussian = centered @ ref.table(ref.gaussian(0.02), X, X) @ centered
     expected = ref.unexplained_fraction(gaussian, 3)
     assert unexplained_fraction(model.kernel_, 3) == pytest.approx(expected, rel=1e-9)
-    greedy = GreedySpectralEmbedding(3, kernel="rbf", gamma=0.02, tol=1e-9).fit(X)
+    greedy = GreedySpectralEmbedding(3, kernel="rbf", gamma=0.02, dictionary=Dictionary(tol=1e-9)).fit(X)
     assert unexplained_fraction(greedy.kernel_, 3) == pytest.approx(expected, rel=1e-6)
 
 

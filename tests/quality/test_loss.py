@@ -21,6 +21,7 @@ from eigenscape import (
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.kernels import Precomputed
 from eigenscape.operators import as_operator
+from eigenscape.options import Dictionary
 from eigenscape.quality import kernel_loss, kernel_loss_curve
 from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import SolverConfig, principal
@@ -114,12 +115,14 @@ def projection_weights(M: np.ndarray, values: np.ndarray, sum_to_one: bool) -> n
 @pytest.mark.parametrize(
     "model",
     [
-        KernelPCA(4, gamma=0.3, dictionary_size=8),
-        LaplacianEigenmaps(4, affinity="rbf", gamma=0.3, dictionary_size=8),
-        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, sum_to_one=False),
-        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, sum_to_one=True, normalization="divisive"),
-        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, normalization=None),
-        GreedySpectralEmbedding(4, gamma=0.3, dictionary_size=8, averages="dictionary"),
+        KernelPCA(4, gamma=0.3, approximation=Dictionary(8)),
+        LaplacianEigenmaps(4, affinity="rbf", gamma=0.3, approximation=Dictionary(8)),
+        GreedySpectralEmbedding(4, gamma=0.3, sum_to_one=False, dictionary=Dictionary(8)),
+        GreedySpectralEmbedding(
+            4, gamma=0.3, sum_to_one=True, normalization="divisive", dictionary=Dictionary(8)
+        ),
+        GreedySpectralEmbedding(4, gamma=0.3, normalization=None, dictionary=Dictionary(8)),
+        GreedySpectralEmbedding(4, gamma=0.3, averages="dictionary", dictionary=Dictionary(8)),
     ],
     ids=["kernel-pca", "laplacian", "linear-span", "divisive-hull", "raw", "averages"],
 )
@@ -154,7 +157,7 @@ def test_a_dictionary_is_compared_with_the_kernel_itself(model):
 def test_overfitting_is_visible_with_a_dictionary():
     """All eigenfunctions of the approximated kernel give it back, but not the kernel."""
     X, Y = normal(120, 4, 0), normal(200, 4, 1)
-    few = KernelPCA(None, gamma=0.3, dictionary_size=30).fit(X)
+    few = KernelPCA(None, gamma=0.3, approximation=Dictionary(30)).fit(X)
     exact = KernelPCA(len(few.eigenvalues_), gamma=0.3).fit(X)
     assert few.loss() < 1e-20  # of the approximated kernel
     assert exact.loss(Y) < few.loss(Y) < 20 * exact.loss(Y)
@@ -163,10 +166,10 @@ def test_overfitting_is_visible_with_a_dictionary():
 def test_a_dictionary_of_all_points_has_the_loss_of_the_exact_kernel():
     X, Y = normal(60, 3, 0), normal(40, 3, 1)
     for exact, full in (
-        (KernelPCA(3, gamma=0.3), KernelPCA(3, gamma=0.3, dictionary=X)),
+        (KernelPCA(3, gamma=0.3), KernelPCA(3, gamma=0.3, approximation=Dictionary(points=X))),
         (
             LaplacianEigenmaps(3, affinity="rbf", gamma=0.3),
-            LaplacianEigenmaps(3, affinity="rbf", gamma=0.3, dictionary=X),
+            LaplacianEigenmaps(3, affinity="rbf", gamma=0.3, approximation=Dictionary(points=X)),
         ),
     ):
         np.testing.assert_allclose(full.fit(X).loss_curve(Y), exact.fit(X).loss_curve(Y), rtol=1e-5)
@@ -174,16 +177,16 @@ def test_a_dictionary_of_all_points_has_the_loss_of_the_exact_kernel():
 
 def test_a_stream_has_the_loss_of_the_same_dictionary():
     X, Y = normal(90, 3, 0), normal(40, 3, 1)
-    whole = GreedySpectralEmbedding(3, gamma=0.3, tol=0.1).fit(X)
-    stream = GreedySpectralEmbedding(3, gamma=0.3, tol=0.1).fit([X[:50], X[50:]])
+    whole = GreedySpectralEmbedding(3, gamma=0.3, dictionary=Dictionary(tol=0.1)).fit(X)
+    stream = GreedySpectralEmbedding(3, gamma=0.3, dictionary=Dictionary(tol=0.1)).fit([X[:50], X[50:]])
     assert stream.dictionary_indices_.tolist() == whole.dictionary_indices_.tolist()
     np.testing.assert_allclose(stream.loss_curve(Y), whole.loss_curve(Y), rtol=1e-9)
 
 
 def test_a_dictionary_of_precomputed_similarities_needs_those_among_new_points():
     X, Y = normal(40, 3, 0), normal(15, 3, 1)
-    plain = KernelPCA(3, gamma=0.3, dictionary_size=9).fit(X)
-    table = KernelPCA(3, kernel="precomputed", dictionary_size=9).fit(gaussian_table(X, X, 0.3))
+    plain = KernelPCA(3, gamma=0.3, approximation=Dictionary(9)).fit(X)
+    table = KernelPCA(3, kernel="precomputed", approximation=Dictionary(9)).fit(gaussian_table(X, X, 0.3))
     new = gaussian_table(Y, X, 0.3)
     assert table.loss(new, gaussian_table(Y, Y, 0.3)) == pytest.approx(plain.loss(Y), rel=1e-9)
     with pytest.raises(ValueError, match=r"pass those among the new points as\s+between"):
@@ -213,7 +216,9 @@ def test_precomputed_input_needs_the_values_among_new_points():
         ClassicalMDS().fit(X).loss(Y, between=among)
 
 
-@pytest.mark.parametrize("model", [KernelPCA(), PCA(), Isomap(n_neighbors=5), KernelPCA(dictionary_size=9)])
+@pytest.mark.parametrize(
+    "model", [KernelPCA(), PCA(), Isomap(n_neighbors=5), KernelPCA(approximation=Dictionary(9))]
+)
 def test_one_point_has_no_pair(model):
     model.fit(normal(30, 3, 0))
     for measure in (model.loss, model.loss_curve):
@@ -259,7 +264,7 @@ def test_curves_end_in_the_loss():
         KernelPCA(4).fit(X),
         PCA(4).fit(X),
         FastMap(4).fit(X),
-        KernelPCA(4, dictionary_size=12).fit(X),
+        KernelPCA(4, approximation=Dictionary(12)).fit(X),
         OrientedPCA(3).fit(X, noise=normal(80, 6, 2)),
     ]
     for model in models:

@@ -14,6 +14,7 @@ from eigenscape import (
     LaplacianEigenmaps,
 )
 from eigenscape.exceptions import UndefinedKernelError
+from eigenscape.options import Dictionary
 from eigenscape.quality.span_distance import self_similarity, span_distances
 
 RNG = np.random.default_rng(0)
@@ -35,9 +36,9 @@ def test_of_a_linear_kernel_it_is_the_error_of_pca(embedder):
         LaplacianEigenmaps(3, affinity="rbf"),
         LaplacianEigenmaps(3, affinity="rbf", include_diagonal=False),
         DiffusionMap(3, affinity="rbf"),
-        GreedySpectralEmbedding(3, tol=1e-3),
-        GreedySpectralEmbedding(3, tol=1e-3, normalization="divisive"),
-        GreedySpectralEmbedding(3, tol=1e-3, normalization=None),
+        GreedySpectralEmbedding(3, dictionary=Dictionary(tol=1e-3)),
+        GreedySpectralEmbedding(3, normalization="divisive", dictionary=Dictionary(tol=1e-3)),
+        GreedySpectralEmbedding(3, normalization=None, dictionary=Dictionary(tol=1e-3)),
     ],
     ids=str,
 )

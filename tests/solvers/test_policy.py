@@ -11,6 +11,7 @@ from sweep import Graph, angle_to, graph_of, reference, symmetric
 from eigenscape import LaplacianEigenmaps, _memory
 from eigenscape.exceptions import DisconnectedGraphWarning, NotConvergedError, NotConvergedWarning
 from eigenscape.operators import SparseOperator
+from eigenscape.options import Solver
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, SolverResult, policy, smallest
 from eigenscape.solvers.pairs import angles
 from eigenscape.solvers.parts import solve_parts
@@ -130,7 +131,7 @@ def test_equal_eigenvalues_and_rounding():
 
 def test_a_fit_that_fails_keeps_its_coordinates():
     X = np.random.default_rng(0).normal(size=(1500, 3))
-    model = LaplacianEigenmaps(3, eigen_solver="lanczos", max_iter=1)
+    model = LaplacianEigenmaps(3, eigen_solver=Solver("lanczos", max_iter=1))
     with pytest.raises(NotConvergedError, match="did not converge") as caught:
         model.fit(X)
     assert caught.value.embedding_.shape == (1500, 3)
@@ -141,7 +142,7 @@ def test_a_fit_that_fails_keeps_its_coordinates():
 def test_a_fit_of_drawing_accuracy_is_returned():
     X = np.random.default_rng(0).normal(size=(1500, 3))
     with pytest.warns(NotConvergedWarning, match=r"error of about .* above tol=1e-10") as caught:
-        rough = LaplacianEigenmaps(2, eigen_solver="lanczos", max_iter=3).fit(X)
+        rough = LaplacianEigenmaps(2, eigen_solver=Solver("lanczos", max_iter=3)).fit(X)
     exact = LaplacianEigenmaps(2).fit(X)
     promised = float(str(caught[0].message).split("about ")[1].split()[0])
     error = np.abs(rough.embedding_ - exact.embedding_).max() / exact.embedding_.std()

@@ -23,6 +23,7 @@ from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels import Gaussian
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.eigen_ridge import EigenRidge, RidgeGrid, fit_eigen_ridge
+from eigenscape.options import Dictionary
 
 #: Number of eigenfunctions of the default embedder: as many as labels, within these bounds.
 _FEWEST_FUNCTIONS, _MOST_FUNCTIONS = 20, 100
@@ -114,10 +115,9 @@ class EigenRidgeMixin:
                 None,
                 kernel=Gaussian(scale="local"),
                 normalization="divisive",
-                tol=_STREAM_TOL,
-                dictionary_size=_STREAM_SIZE,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
+                dictionary=Dictionary(_STREAM_SIZE, tol=_STREAM_TOL),
             )
         _check_embedder(self.embedder)
         if not hasattr(self.embedder, "partial_fit"):

@@ -13,6 +13,7 @@ import eigenscape
 from eigenscape.app.cli.app import app
 from eigenscape.app.io.models import fingerprint
 from eigenscape.app.methods import METHODS
+from eigenscape.options import RadiusGraph
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 
@@ -244,7 +245,7 @@ def test_distances_edges_and_affinities(tmp_path, flowers):
     np.save(tmp_path / "few.npy", D[:5])
     good("transform", tmp_path / "m.model", tmp_path / "few.npy", "-o", tmp_path / "placed.npy")
     np.testing.assert_allclose(np.load(tmp_path / "placed.npy"), expected[:5], atol=1e-9)
-    lle = eigenscape.LocallyLinearEmbedding(metric="precomputed", radius=3.0).fit(D)
+    lle = eigenscape.LocallyLinearEmbedding(graph=RadiusGraph(3.0, metric="precomputed")).fit(D)
     files = [tmp_path / name for name in ("d.npy", "lle.npy", "lle.model", "few.npy", "few-lle.npy")]
     good("embed", files[0], "-m lle --kind distances --radius 3.0 -o", files[1], "--save", files[2])
     np.testing.assert_allclose(np.load(files[1]), lle.embedding_, atol=1e-9)

@@ -27,6 +27,7 @@ import eigenscape
 from eigenscape import read
 from eigenscape.app.io import Table, write_table
 from eigenscape.exceptions import InputFileError, MissingDependencyError
+from eigenscape.options import Dictionary
 from eigenscape.streams import as_chunks
 
 X = np.random.default_rng(0).standard_normal((12, 3))
@@ -258,8 +259,8 @@ def test_streams_have_the_same_rows(tmp_path: Path, suffix: str) -> None:
         assert table.labels.tolist() == LABELS
         chosen = read(path, stream=True, columns=["x2", "x0"])
         np.testing.assert_array_equal(np.concatenate(list(chosen.array)), X[:, [2, 0]])
-    whole = eigenscape.GreedySpectralEmbedding(tol=1e-3).fit(X)
-    streamed = eigenscape.GreedySpectralEmbedding(tol=1e-3).fit(table.array)
+    whole = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(X)
+    streamed = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(table.array)
     np.testing.assert_allclose(streamed.transform(X), whole.transform(X), atol=1e-8)
 
 

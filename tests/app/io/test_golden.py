@@ -11,6 +11,7 @@ import pytest
 from app.io.golden import write as golden
 
 import eigenscape
+from eigenscape.options import Dictionary
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_images_are_stored_in_a_byte_each(tmp_path: Path) -> None:
 def test_a_dictionary_is_stored_as_two_triangles(tmp_path: Path) -> None:
     """The Cholesky factor and the second moments."""
     X, m = np.random.default_rng(0).random((600, 8)), 300
-    model = eigenscape.GreedySpectralEmbedding(dictionary_size=m, gamma=2.0).fit(X)
+    model = eigenscape.GreedySpectralEmbedding(gamma=2.0, dictionary=Dictionary(m)).fit(X)
     assert size(model, tmp_path) < 1.2 * 8 * m * m + 2 * X.nbytes
     again = eigenscape.load(tmp_path / "m")
     np.testing.assert_array_equal(again.transform(X), model.transform(X))

@@ -23,6 +23,7 @@ from eigenscape.app.io.archive import FORMAT, HEADER, SCHEMA
 from eigenscape.app.io.models import fingerprint
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarning, WriteError
+from eigenscape.options import Dictionary, Ordinal
 
 #: One estimator of each kind.
 KINDS = sorted({type(case.make()) for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}, key=lambda cls: cls.__name__)
@@ -185,7 +186,9 @@ def test_layers_clusters_and_inverse_maps_are_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("normalization", ["additive", "divisive"])
 def test_a_loaded_model_continues_its_stream(normalization: str, tmp_path: Path) -> None:
-    model = eigenscape.GreedySpectralEmbedding(tol=1e-2, normalization=normalization).partial_fit(X)
+    model = eigenscape.GreedySpectralEmbedding(
+        normalization=normalization, dictionary=Dictionary(tol=1e-2)
+    ).partial_fit(X)
     eigenscape.save(model, tmp_path / "m")
     again = eigenscape.load(tmp_path / "m").partial_fit(NEW)
     assert again.n_samples_seen_ == len(X) + len(NEW)
@@ -208,7 +211,7 @@ def test_streams_are_not_stored(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
     chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
     for number, stream in enumerate((Stream(), tmp_path / "x.npy", [X[:30], X[30:]], chunks)):
-        model = eigenscape.GreedySpectralEmbedding(tol=1e-2).fit(stream)
+        model = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-2)).fit(stream)
         eigenscape.save(model, tmp_path / f"{number}")
         assert (tmp_path / f"{number}").stat().st_size < 200_000
         assert describe(tmp_path / f"{number}")["n_samples"] == model.n_samples_seen_
@@ -643,7 +646,7 @@ def test_a_compact_map_is_small_and_reports_its_error(tmp_path: Path) -> None:
         eigenscape.LaplacianEigenmaps(n_neighbors=8),
         eigenscape.Isomap(n_neighbors=8, n_landmarks=30),
         eigenscape.ClassicalMDS(metric="cityblock"),
-        eigenscape.Isomap(n_neighbors=8, ordinal=True, n_init=1, max_iter=3000),
+        eigenscape.Isomap(n_neighbors=8, ordinal=Ordinal(n_init=1, max_iter=3000)),
     ],
     ids=["isomap", "laplacian", "landmarks", "cityblock", "ordinal"],
 )
@@ -666,7 +669,7 @@ def test_the_error_of_a_compact_map_holds_for_new_points(tmp_path: Path, estimat
     "estimator",
     [
         eigenscape.PCA(2),
-        eigenscape.GreedySpectralEmbedding(tol=1e-2),
+        eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-2)),
         eigenscape.LandmarkMDS(n_landmarks=20),
         eigenscape.ProbabilisticPCA(2),
         eigenscape.FactorAnalysis(1),

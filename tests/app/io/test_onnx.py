@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import eigenscape
 from eigenscape.exceptions import MissingDependencyError, ModelFileError
 from eigenscape.io import export_onnx
+from eigenscape.options import Dictionary
 
 rng = np.random.default_rng(0)
 X = np.tanh(rng.random((120, 3)) @ rng.standard_normal((3, 7))) + 5
@@ -58,11 +59,13 @@ def assert_exported(model: Any, path: Path, rows: np.ndarray = NEW, **options: A
             for kernel in ("rbf", "linear", "poly", "cosine", "sigmoid")
         ),
         eigenscape.KernelPCA(3, kernel="laplacian"),
-        eigenscape.KernelPCA(3, dictionary_size=20),
+        eigenscape.KernelPCA(3, approximation=Dictionary(20)),
         eigenscape.ClassicalMDS(3),
         eigenscape.LandmarkMDS(2, n_landmarks=20),
-        eigenscape.GreedySpectralEmbedding(2, tol=1e-3),
-        eigenscape.GreedySpectralEmbedding(2, tol=1e-3, normalization=None, kernel="poly"),
+        eigenscape.GreedySpectralEmbedding(2, dictionary=Dictionary(tol=1e-3)),
+        eigenscape.GreedySpectralEmbedding(
+            2, normalization=None, kernel="poly", dictionary=Dictionary(tol=1e-3)
+        ),
         make_pipeline(StandardScaler(), eigenscape.KernelPCA(2)),
         make_pipeline(StandardScaler(with_mean=False), eigenscape.PCA(2)),
     ],
@@ -78,7 +81,7 @@ def test_exported_maps_agree_with_transform(model: Any, tmp_path: Path) -> None:
         eigenscape.Isomap(n_neighbors=8),
         eigenscape.LaplacianEigenmaps(n_neighbors=8),
         eigenscape.LaplacianEigenmaps(affinity="rbf"),
-        eigenscape.GreedySpectralEmbedding(tol=1e-3, normalization="divisive"),
+        eigenscape.GreedySpectralEmbedding(normalization="divisive", dictionary=Dictionary(tol=1e-3)),
         eigenscape.ClassicalMDS(metric="cityblock"),
         eigenscape.SpectralClustering(3, n_neighbors=8),
     ],

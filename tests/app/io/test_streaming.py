@@ -24,6 +24,7 @@ from eigenscape import read
 from eigenscape.app.io import Table, text_blocks, write_table
 from eigenscape.app.io.text_blocks import last_row_end
 from eigenscape.exceptions import InputFileError
+from eigenscape.options import Dictionary
 
 RELAXED = settings(
     max_examples=60,
@@ -348,7 +349,9 @@ def test_an_estimator_learns_from_a_text_stream(tmp_path: Path) -> None:
     X = rng.standard_normal((500, 4)) @ rng.standard_normal((4, 4))
     write_table(tmp_path / "x.csv", X)
     table = read(tmp_path / "x.csv", stream=True)
-    streamed = eigenscape.GreedySpectralEmbedding(tol=1e-3).fit(table.array)
+    streamed = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(table.array)
     np.testing.assert_allclose(
-        streamed.transform(X), eigenscape.GreedySpectralEmbedding(tol=1e-3).fit(X).transform(X), atol=1e-8
+        streamed.transform(X),
+        eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-3)).fit(X).transform(X),
+        atol=1e-8,
     )

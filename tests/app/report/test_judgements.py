@@ -32,7 +32,8 @@ from eigenscape.app.report._stability import Movement
 from eigenscape.app.report._summary import summarize
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance
-from eigenscape.kernels import Cosine, Gaussian
+from eigenscape.kernels import Cosine, Gaussian, VariableGaussian
+from eigenscape.options import RadiusGraph, SpanningTree
 from eigenscape.quality import Estimate, NeighborsKept, localized_coordinates
 
 
@@ -409,12 +410,12 @@ def test_a_conflict_of_equal_evidence_has_no_direction():
     [
         (LaplacianEigenmaps(), ("n_neighbors", "increase")),
         (LaplacianEigenmaps(affinity="rbf"), ("gamma", "decrease")),
-        (LaplacianEigenmaps(affinity="radius", radius=1.5), ("radius", "increase")),
-        (LaplacianEigenmaps(affinity="mst"), None),
+        (LaplacianEigenmaps(affinity=RadiusGraph(1.5)), ("radius", "increase")),
+        (LaplacianEigenmaps(affinity=SpanningTree()), None),
         (DiffusionMap(), ("n_neighbors", "increase")),
         (DiffusionMap(affinity="rbf"), ("gamma", "decrease")),
-        (DiffusionMap(affinity="rbf", bandwidth="local"), ("n_neighbors", "increase")),
-        (Isomap(radius=1.5), ("radius", "increase")),
+        (DiffusionMap(affinity=VariableGaussian()), ("n_neighbors", "increase")),
+        (Isomap(graph=RadiusGraph(1.5)), ("radius", "increase")),
         (KernelPCA(kernel="linear"), None),
         (KernelPCA(), ("gamma", "decrease")),
         (PCA(), None),

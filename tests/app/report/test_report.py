@@ -37,6 +37,7 @@ from eigenscape import (
 )
 from eigenscape.app.io import Table
 from eigenscape.app.report import write_comparison, write_report
+from eigenscape.options import Landmarks
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -195,7 +196,9 @@ KINDS = [
     (SpectralClustering(n_clusters=3), "curve", ["spectrum", "neighbours"]),
     (GreedySpectralEmbedding(), "curve", ["spectrum", "loss"]),
     (
-        LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]),
+        LandmarkMDS(
+            metric="precomputed", approximation=Landmarks(None, [3, 70, 8, 41, 22, 57, 64, 15, 33, 79])
+        ),
         "narrow distances",
         ["spectrum"],
     ),
@@ -225,7 +228,9 @@ def test_every_kind_of_model_has_a_report(tmp_path, model, kind, parts):
 @pytest.mark.long
 def test_measures_that_are_not_defined_are_listed(tmp_path):
     X, _ = load("narrow distances")
-    model = LandmarkMDS(metric="precomputed", landmarks=[3, 70, 8, 41, 22, 57, 64, 15, 33, 79]).fit(X)
+    model = LandmarkMDS(
+        metric="precomputed", approximation=Landmarks(None, [3, 70, 8, 41, 22, 57, 64, 15, 33, 79])
+    ).fit(X)
     path = write_report(tmp_path / "r.html", model, X)
     assert "distances to landmarks do not determine the neighbours" in words_of(path, "left-out")
     assert "Landmark" in words_of(path, "left-out") or "uses no neighbourhood graph" in words_of(
