@@ -22,7 +22,6 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._explore import ExploreMixin
 from eigenscape.estimators._html import HtmlReprMixin
 from eigenscape.estimators._migration import check_solver, explain_parameters
 from eigenscape.estimators._rows import check_coordinates
@@ -43,7 +42,6 @@ from eigenscape.solvers import SolverConfig
 
 class Estimator(
     VerifyMixin,
-    ExploreMixin,
     HtmlReprMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
