@@ -16,7 +16,7 @@ from eigenscape.app.page import bundle
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
-from eigenscape.app.widget import MapWidget  # noqa: E402
+from eigenscape.app.widget import MapWidget
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [5.0, 2.0, 0.1]

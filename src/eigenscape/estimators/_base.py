@@ -23,12 +23,18 @@ from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._html import HtmlReprMixin
-from eigenscape.estimators._migration import check_solver, explain_parameters
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
+from eigenscape.estimators._validation import (
+    check_input,
+    check_jobs,
+    check_pairs,
+    check_solver,
+    check_weights,
+    match_dtype,
+)
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.estimators._weights import embed_weighted, options_of
 from eigenscape.pieces import AnyEmbedding
@@ -80,8 +86,6 @@ class Estimator(
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            explain_parameters(cls)
         if hasattr(cls, "fit"):
             cls.fit = report_tasks(cls.fit)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-8
 #: Smallest sum of affinities relative to the largest. Eigenvectors are proportional to the roots of the sums.
 _SMALLEST_SUM = 1e-20
+
+#: Eigensolvers of scikit-learn with the equivalents here, the closest first.
+SOLVERS: Mapping[str, Sequence[str]] = {
+    "arpack": ("shift-invert", "lanczos"),
+    "lobpcg": ("lanczos",),
+    "amg": ("multilevel", "lanczos"),
+    "randomized": ("lanczos",),
+}
 
 
 def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
@@ -338,6 +346,16 @@ def check_jobs(n_jobs: object) -> None:
         isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or int(n_jobs) == 0
     ):
         raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
+
+
+def check_solver(value: object, accepted: Sequence[str]) -> None:
+    """Raise ValueError if ``value`` is the name of an eigensolver of scikit-learn only, naming ours."""
+    for ours in SOLVERS.get(value, ()) if isinstance(value, str) else ():
+        if ours in accepted and value not in accepted:
+            raise ValueError(
+                f"eigen_solver={value!r} is scikit-learn's name; the equivalent here is {ours!r}, or use"
+                " eigenscape.accel for scikit-learn's own interface"
+            )
 
 
 def check_regularization(value: object) -> None:
