@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
-from eigenscape.dictionary.anchored import AnchoredEigenfunctions
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._validation import check_count, check_input
 
 #: Relative error that is attributed to rounding, in double and in single precision.
-_LIMIT = 1e-6
-_ROUNDING = {np.dtype(np.float64): _LIMIT, np.dtype(np.float32): 1e-4}
+_ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 #: Residuals relative to the largest eigenvalue above which eigenpairs are wrong.
 _RESIDUAL = 1e-5
 #: Errors that are no property of the model.
@@ -86,19 +84,17 @@ class Verification:
 class VerifyMixin:
     """``verify`` of all estimators."""
 
-    #: Whether the vectors of the kernel are projections on other directions than its eigenvectors.
-    _oblique = False
     #: Whether one row comes out for each row of the training data.
     _row_by_row = True
     #: Function that validates rows.
     _check_rows: Callable[..., Any] = staticmethod(check_input)
 
     def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
-        """Check the fitted model: finite numbers, residuals, eigenvectors, and the map of training points.
+        """Check the fitted model: finite numbers, residuals, and the map of training points.
 
         A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
         has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
-        the time of ``transform`` of ``2 * n_rows`` points.
+        the time of ``transform`` of ``n_rows`` points.
 
         Parameters
         ----------
@@ -113,8 +109,7 @@ class VerifyMixin:
         Verification
             True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
             them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
-            eigenvalue), ``eigenvectors`` (the eigen-equation in rows of the kernel, computed like
-            new points), ``orthonormal`` and ``training rows`` (``transform(X)`` is ``embedding_``).
+            eigenvalue) and ``training rows`` (``transform(X)`` is ``embedding_``).
 
         Examples
         --------
@@ -130,8 +125,6 @@ class VerifyMixin:
             (
                 _guarded("finite", lambda: _finite(self)),
                 _guarded("residuals", lambda: _residuals(self)),
-                _guarded("eigenvectors", lambda: _eigen_equation(self, n_rows)),
-                _guarded("orthonormal", lambda: _orthonormal(self)),
                 _training_rows(self, checked_sparse(X), n_rows),
             ),
         )
@@ -192,53 +185,6 @@ def _residuals(model: Any) -> Check:
     scale = max(float(np.abs(fitted["eigenvalues_"]).max(initial=0.0)), np.finfo(float).tiny)
     detail = f"largest of {np.size(fitted['residuals_'])}, relative to the largest eigenvalue"
     return _measured("residuals", fitted["residuals_"] / scale, _RESIDUAL, detail)
-
-
-def _functions(embedding: Any) -> Iterator[Any]:
-    """Yield the eigenfunctions of each piece of an embedding."""
-    for piece in getattr(embedding, "pieces", ()):
-        if piece.embedding is not None:
-            yield from _functions(piece.embedding)
-    if hasattr(embedding, "eigenfunctions"):
-        yield embedding.eigenfunctions
-
-
-def _eigen_equation(model: Any, n_rows: int) -> Check:
-    """``K v = l v`` in some rows of the kernel, evaluated like new points (Bengio eq. 20 and 21)."""
-    errors, count = [], 0
-    for functions in _functions(vars(model).get("_model_")):
-        points, values = functions.kernel.X, functions.on_training
-        if values is None or isinstance(points, OmittedArray) or np.shape(points)[0] != len(values):
-            continue
-        which = _sample(len(values), n_rows)
-        rows = points[which]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # announced by fit
-                found = functions(rows)
-        except ValueError as error:  # a kernel of a table, of which the file omits a part
-            return _unknown("eigenvectors", str(error))
-        allowed = rounding_limits(functions.pairs.values, _LIMIT) / _LIMIT
-        errors.append(_relative_error(found, values[which], np.abs(values).max(axis=0) * allowed))
-        count += len(which)
-    if not errors:
-        return _unknown("eigenvectors", "the model stores no kernel with its training points")
-    return _measured("eigenvectors", errors, _LIMIT, f"K v = l v in {count} rows of the kernel")
-
-
-def _orthonormal(model: Any) -> Check:
-    """Eigenvectors are orthonormal, and so are principal axes."""
-    bases = [
-        functions.pairs.vectors
-        for functions in _functions(vars(model).get("_model_"))
-        if not isinstance(functions, AnchoredEigenfunctions)  # orthonormal in a measure that is not stored
-    ]
-    if type(model).__name__ == "PCA":
-        bases = [model.components_.T.astype(np.float64)]
-    if not bases or model._oblique:
-        return _unknown("orthonormal", "the method has no orthonormal basis")
-    errors = [np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0) for V in bases]
-    return _measured("orthonormal", errors, 1e-6, f"{sum(V.shape[1] for V in bases)} vectors")
 
 
 def _training_rows(model: Any, X: Any, n_rows: int) -> Check:

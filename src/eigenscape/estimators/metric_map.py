@@ -80,7 +80,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(
