@@ -184,25 +184,22 @@ class AffinityMixin:
         return "affinity" if self.affinity == "precomputed" else "distance"
 
 
-class AffinityMatrixMixin:
-    """``affinity_matrix_`` of estimators that divide an affinity by its sums."""
+@property  # type: ignore[misc]
+def affinity_matrix(self: Any) -> Any:
+    """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
 
-    @property
-    def affinity_matrix_(self) -> Any:
-        """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
-
-        Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
-        separately.
-        """
-        check_is_fitted(self, "n_iter_")
-        kernel = self.kernel_  # type: ignore[attr-defined]
-        if not isinstance(kernel, DividedKernel):
-            raise AttributeError(
-                "affinity_matrix_ is not available with a dictionary or if components are embedded"
-                " separately; kernel_ has the divided affinities"
-            )
-        matrix = gram_matrix(kernel.base)
-        return kernel.base(kernel.base.X) if matrix is None else matrix
+    Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
+    separately.
+    """
+    check_is_fitted(self, "n_iter_")
+    kernel = self.kernel_
+    if not isinstance(kernel, DividedKernel):
+        raise AttributeError(
+            "affinity_matrix_ is not available with a dictionary or if components are embedded"
+            " separately; kernel_ has the divided affinities"
+        )
+    matrix = gram_matrix(kernel.base)
+    return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
 def bind_affinity(

@@ -104,13 +104,10 @@ class LatentMixin:
 
 
 @documented
-class GaussianMixin:
-    """Methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
+class GaussianMixin(LatentMixin):
+    """Also methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
 
     _model_: Any
-    _observed: Any
-    _match_dtype: Any
-    _check_fitted: Any
     random_state: Seed
 
     def _posterior(self, data: ObservedData) -> Posterior:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,34 +16,23 @@ from eigenscape.pieces import Affinity, Split
 
 
 @documented
-class TargetMixin:
-    """``fit`` with labels and ``sample_weight``, for estimators whose hook ``_embed`` takes both."""
+def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
+    """Fit the embedding of ``X``.
 
-    target_weight: float
-    _fit_samples: Any
+    Parameters
+    ----------
+    {X/samples}
+    y : array-like of shape (n_samples,), optional
+        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, and among objects None
+        or NaN, mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
+    {sample_weight/measure}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the embedding of ``X``.
-
-        Parameters
-        ----------
-        {X/samples}
-        y : array-like of shape (n_samples,), optional
-            Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, and among objects None
-            or NaN, mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
-        {sample_weight/measure}
-
-        Returns
-        -------
-        self
-        """
-        codes = class_codes(y, self.target_weight) if check_target_weight(self.target_weight) else None
-        return self._fit_samples(X, sample_weight, codes)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.target_tags.required = bool(self.target_weight)
-        return tags
+    Returns
+    -------
+    self
+    """
+    codes = class_codes(y, self.target_weight) if check_target_weight(self.target_weight) else None
+    return self._fit_samples(X, sample_weight, codes)
 
 
 def check_target_weight(value: object) -> float:

@@ -81,57 +81,45 @@ class Verification:
         return "\n".join([title, *(f"  {check}" for check in self.checks)])
 
 
-class VerifyMixin:
-    """``verify`` of all estimators."""
+def verify(self: Any, X: Any = None, *, n_rows: int = 200) -> Verification:
+    """Check the fitted model: finite numbers, residuals, and the map of training points.
 
-    #: Whether one row comes out for each row of the training data.
-    _row_by_row = True
-    #: Function that validates rows.
-    _check_rows: Callable[..., Any] = staticmethod(check_input)
+    A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
+    has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
+    the time of ``transform`` of ``n_rows`` points.
 
-    def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
-        """Check the fitted model: finite numbers, residuals, and the map of training points.
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        The training data, as for ``fit``. Without them, training points are not compared with
+        ``embedding_``.
+    n_rows : int, default=200
+        Number of training points that are checked, evenly spaced.
 
-        A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
-        has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
-        the time of ``transform`` of ``n_rows`` points.
+    Returns
+    -------
+    Verification
+        True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
+        them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
+        eigenvalue) and ``training rows`` (``transform(X)`` is ``embedding_``).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            The training data, as for ``fit``. Without them, training points are not compared with
-            ``embedding_``.
-        n_rows : int, default=200
-            Number of training points that are checked, evenly spaced.
-
-        Returns
-        -------
-        Verification
-            True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
-            them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
-            eigenvalue) and ``training rows`` (``transform(X)`` is ``embedding_``).
-
-        Examples
-        --------
-        >>> from eigenscape import LaplacianEigenmaps, datasets
-        >>> X, _ = datasets.swiss_roll(200, random_state=0)
-        >>> bool(LaplacianEigenmaps(2).fit(X).verify(X))
-        True
-        """
-        check_is_fitted(self)
-        check_count("n_rows", n_rows)
-        return Verification(
-            type(self).__name__,
-            (
-                _guarded("finite", lambda: _finite(self)),
-                _guarded("residuals", lambda: _residuals(self)),
-                _training_rows(self, checked_sparse(X), n_rows),
-            ),
-        )
-
-    def _stored_embedding(self) -> Any:
-        """Return the coordinates of the training points if the model stores them."""
-        return vars(self).get("embedding_", vars(self).get("_embedding_"))
+    Examples
+    --------
+    >>> from eigenscape import LaplacianEigenmaps, datasets
+    >>> X, _ = datasets.swiss_roll(200, random_state=0)
+    >>> bool(LaplacianEigenmaps(2).fit(X).verify(X))
+    True
+    """
+    check_is_fitted(self)
+    check_count("n_rows", n_rows)
+    return Verification(
+        type(self).__name__,
+        (
+            _guarded("finite", lambda: _finite(self)),
+            _guarded("residuals", lambda: _residuals(self)),
+            _training_rows(self, checked_sparse(X), n_rows),
+        ),
+    )
 
 
 def rounding_limits(values: np.ndarray, limit: float) -> np.ndarray:
@@ -192,9 +180,10 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     name = "training rows"
     if X is None:
         return _unknown(name, "pass the training data as X")
-    if not model._row_by_row:
+    if not getattr(model, "_row_by_row", True):
         return _unknown(name, "the method maps windows of several rows")
-    stored = model._stored_embedding()
+    fitted = vars(model)
+    stored = fitted.get("embedding_", fitted.get("_embedding_"))
     if isinstance(stored, OmittedArray) or is_collection(stored):
         stored = None
     if stored is not None and len(stored) != (n := len(X) if isinstance(X, list) else X.shape[0]):
@@ -202,7 +191,7 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     return _guarded(
         name,
         lambda: _compare_rows(model, X, n_rows, stored),
-        lambda: model._check_rows(model, X, reset=False),
+        lambda: getattr(model, "_check_rows", check_input)(model, X, reset=False),
     )
 
 

@@ -9,7 +9,7 @@ See docs/decisions/estimators-sample-weights.md.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,23 +30,18 @@ DICTIONARY_WEIGHTS = "its moments count every row once"
 
 
 @documented
-class SampleWeightMixin:
-    """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
+def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001
+    """Fit the embedding of ``X``.
 
-    _fit_samples: Any
+    Parameters
+    ----------
+    {X/samples} {y} {sample_weight/measure}
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the embedding of ``X``.
-
-        Parameters
-        ----------
-        {X/samples} {y} {sample_weight/measure}
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_samples(X, sample_weight)
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight)
 
 
 def embed_weighted(

@@ -13,11 +13,11 @@ from eigenscape.estimators._affinity import (
     check_labels,
     with_labels,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
-from eigenscape.estimators._targets import TargetMixin
+from eigenscape.estimators._targets import fit_labelled
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
 from eigenscape.estimators._weights import check_diagonal, refuse_weights
@@ -29,7 +29,7 @@ from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 
 
 @documented
-class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
+class DiffusionMap(AffinityMixin, KernelEstimator):
     r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
@@ -97,6 +97,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     >>> bool(radius.max() / radius.min() < 1.05)
     False
     """
+
+    fit = fit_labelled
 
     def __init__(
         self,

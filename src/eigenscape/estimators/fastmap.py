@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._types import Metric, Seed
@@ -18,7 +18,7 @@ from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
 @documented
-class FastMap(EmbeddingMixin, KernelMixin, Estimator):
+class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 
     The coordinate of :math:`x` on the line through the pivots :math:`a, b` is, by the law of cosines,

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._landmarks import (
@@ -25,7 +25,7 @@ from eigenscape.solvers import Order
 
 
 @documented
-class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
+class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
     With one landmark as the origin the inner products between landmarks,

@@ -23,7 +23,7 @@ from eigenscape.estimators._collections import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
@@ -167,10 +167,9 @@ class PCA(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        if is_collection(X):
-            return self._fit_collection(X, sample_weight)
-        with running(self):
+        with fitting(self):
+            if is_collection(X):
+                return self._fit_collection(X, sample_weight)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
@@ -179,10 +178,10 @@ class PCA(LinearMixin, Estimator):
             n_components = check_n_components(self.n_components, n_samples, X.shape[1])
             rows = _center(X, weights, self.n_jobs)
             axes, coordinates = pca(rows, n_components, solver)
-        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
-        self._moments_ = None
-        self._set_attributes(axes)
-        self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
+            self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
+            self._moments_ = None
+            self._set_attributes(axes)
+            self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
