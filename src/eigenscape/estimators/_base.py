@@ -23,18 +23,17 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._html import spectrum_block
-from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
-from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
-from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import (
+from eigenscape.estimators._rows import (
+    check_coordinates,
     check_input,
-    check_jobs,
     check_pairs,
-    check_solver,
     check_weights,
     match_dtype,
 )
+from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
+from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
+from eigenscape.estimators._types import GraphSolver, Seed
+from eigenscape.estimators._validation import check_jobs, check_solver
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted, options_of
 from eigenscape.pieces import AnyEmbedding

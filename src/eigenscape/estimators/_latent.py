@@ -14,9 +14,10 @@ from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_input, check_weights, valid_rows
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.missing import ObservedData, observed_data

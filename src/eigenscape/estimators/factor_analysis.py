@@ -13,14 +13,9 @@ from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import (
-    check_count,
-    check_input,
-    check_positive,
-    check_weights,
-    valid_rows,
-)
+from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.missing import ObservedData, observed_data

@@ -27,17 +27,11 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_gamma,
-    check_input,
-    check_jobs,
-    check_number,
-)
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_jobs, check_number
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points

@@ -15,11 +15,11 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._rows import validate_rows
+from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.elliptic import CovarianceType

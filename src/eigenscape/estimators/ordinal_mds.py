@@ -10,9 +10,10 @@ from scipy.spatial.distance import squareform
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._rows import check_input, check_symmetric
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
+from eigenscape.estimators._validation import check_metric_params
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity

@@ -17,15 +17,9 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._rows import without_mask
+from eigenscape.estimators._rows import check_input, check_pairs, without_mask
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_input,
-    check_pairs,
-    check_regularization,
-)
+from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Criterion,
     NoiseMoments,

@@ -13,10 +13,10 @@ from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
-from eigenscape.estimators._rows import check_coordinates
+from eigenscape.estimators._rows import check_coordinates, check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_flag, check_input, check_positive
+from eigenscape.estimators._validation import check_count, check_flag, check_positive
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge

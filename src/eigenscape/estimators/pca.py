@@ -23,8 +23,9 @@ from eigenscape.estimators._collections import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
+from eigenscape.estimators._rows import check_input, check_pairs, check_weights
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
+from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,

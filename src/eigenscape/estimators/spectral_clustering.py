@@ -32,10 +32,11 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_input
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
