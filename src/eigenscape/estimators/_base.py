@@ -14,13 +14,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.distributed.sample_fit import fit_collection
+from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._rows import (
@@ -31,7 +31,6 @@ from eigenscape.estimators._rows import (
     match_dtype,
 )
 from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
-from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_jobs, check_solver
 from eigenscape.estimators._verify import verify
@@ -110,7 +109,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         with fitting(self) as failures:
             if is_collection(X):
-                return self._fit_collection(X, sample_weight, labels)
+                return fit_collection(self, X, sample_weight, labels)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
@@ -125,23 +124,6 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
             self._model_ = result.embedding
             vars(self).update(result.attributes)
-        return self
-
-    def _fit_collection(self, X: Any, sample_weight: Any, labels: np.ndarray | None) -> Self:
-        for name, given in (("sample_weight is", sample_weight), ("labels are", labels)):
-            if given is not None:
-                raise ValueError(f"{name} not supported for a dask collection; pass X.compute()")
-        if not uses_dictionary(self):
-            fit_to_sample(self, X)
-        else:
-            blocks = validate_blocks(self, X, reset=True)
-            check_not_precomputed(self)
-            result = self._embed(distributed.evenly_spaced(blocks), blocks)
-            self._model_ = result.embedding
-            vars(self).update(result.attributes)
-            self.embedding_ = self.transform(X)
-        if isinstance(self, ClusterMixin):
-            self.labels_ = self.predict(X)
         return self
 
     @rowwise()

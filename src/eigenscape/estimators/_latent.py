@@ -12,7 +12,8 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
+from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running

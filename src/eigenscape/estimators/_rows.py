@@ -20,7 +20,7 @@ from eigenscape._extras import optional_import
 from eigenscape._numbers import LARGEST, SMALLEST, check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import check_in_memory
+from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 from eigenscape.kernels.base import n_points

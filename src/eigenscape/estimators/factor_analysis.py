@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
+from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank

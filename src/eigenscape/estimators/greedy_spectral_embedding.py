@@ -13,9 +13,10 @@ from eigenscape import distributed
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory, validate_blocks
+from eigenscape.distributed.sample_fit import check_not_precomputed
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import KernelEstimator, spectral_attributes
-from eigenscape.estimators._collections import check_in_memory, validate_blocks
 from eigenscape.estimators._dictionary import (
     bind,
     check_dictionary,
@@ -29,7 +30,6 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._samples import check_not_precomputed
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_jobs, check_number
 from eigenscape.exceptions import RankError

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._samples import fit_to_sample
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices

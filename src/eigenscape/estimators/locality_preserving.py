@@ -9,8 +9,8 @@ import numpy as np
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._running import fitting, running

@@ -12,9 +12,10 @@ from sklearn.utils.validation import assert_all_finite, check_array, check_consi
 from eigenscape import distributed
 from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._rows import check_input, check_pairs, without_mask

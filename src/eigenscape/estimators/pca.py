@@ -12,15 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import (
-    averaged,
-    check_weight,
-    paired,
-    rowwise,
-    validate_blocks,
-    weight_blocks,
-)
+from eigenscape.estimators._collections import averaged, paired, rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._rows import check_input, check_pairs, check_weights

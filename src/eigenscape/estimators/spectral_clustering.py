@@ -15,6 +15,7 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
+from eigenscape.distributed.sample_fit import uses_dictionary
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
     AffinityMixin,
@@ -34,7 +35,6 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
