@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.sample_fit import fit_collection
 from eigenscape.estimators._collections import paired, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._rows import (
     check_coordinates,
@@ -44,7 +43,6 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-@documented
 class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
@@ -94,7 +92,14 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
         Parameters
         ----------
-        {X/samples} {y}
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -307,7 +312,6 @@ def spectral_result(
     return FitResult(embedding, {**spectral_attributes(embedding), **attributes}, training=training)
 
 
-@documented
 class KernelEstimator(Estimator):
     """Base class of models with a kernel: ``eigenfunctions``, ``loss`` and ``loss_curve``."""
 
@@ -320,7 +324,8 @@ class KernelEstimator(Estimator):
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------

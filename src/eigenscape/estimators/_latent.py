@@ -14,7 +14,6 @@ from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-@documented
 class LatentMixin:
     """``impute``, ``score_samples`` and ``score`` by the hooks ``_expected`` and ``_log_density``."""
 
@@ -55,7 +53,8 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -71,7 +70,8 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -87,7 +87,10 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing} {y}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+        y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_new,), optional
             Sample weights. Not accepted for dask collections.
 
@@ -105,7 +108,6 @@ class LatentMixin:
         return X, observed_data(X, training=False)
 
 
-@documented
 class GaussianMixin(LatentMixin):
     """Also methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
 
@@ -142,7 +144,8 @@ class GaussianMixin(LatentMixin):
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -160,7 +163,10 @@ class GaussianMixin(LatentMixin):
 
         Parameters
         ----------
-        {n_samples} {random_state/draw}
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------
