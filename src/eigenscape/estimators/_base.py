@@ -87,7 +87,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         positive weights of the samples or None, and ``labels``, the classes of the samples."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the embedding of ``X``.
 
         Parameters
@@ -128,7 +128,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 failure.embedding_ = coordinates
             self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
             self._model_ = result.embedding
-            vars(self).update(result.attributes)
+            self.__dict__.update(result.attributes)
         return self
 
     @rowwise()

@@ -33,7 +33,7 @@ from eigenscape.solvers import NAMES, SolverConfig
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
-class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
+class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
     Views are tables of different times, batches or kinds of measurement. Some rows of different views are

@@ -429,7 +429,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         return self
 
     @property
-    def embedding_(self) -> np.ndarray:
+    def embedding_(self) -> np.ndarray:  # type: ignore[override]
         """Coordinates of the training points."""
         if vars(self).get("_embedding_") is not None:
             return self._embedding_
