@@ -17,7 +17,6 @@ from eigenscape.estimators._graph import (
     component_attributes,
     neighborhood_graph,
 )
-from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
     check_choice,
@@ -25,7 +24,7 @@ from eigenscape.estimators._validation import (
     check_gamma,
     check_positive,
 )
-from eigenscape.estimators._weights import vertex_weights
+from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import Joined, NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity

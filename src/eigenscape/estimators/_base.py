@@ -33,7 +33,7 @@ from eigenscape.estimators._running import CallbackSupportMixin, fitting, runnin
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_jobs, check_solver
 from eigenscape.estimators._verify import verify
-from eigenscape.estimators._weights import embed_weighted, options_of
+from eigenscape.estimators._weights import embed_weighted
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -119,14 +119,15 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
+            given = {} if labels is None else {"labels": labels}
             if weights is None:
-                result = self._embed(X, **options_of(labels))
+                result = self._embed(X, **given)
                 coordinates = result.coordinates()
             else:
-                result, coordinates = embed_weighted(self, X, weights, labels)
+                result, coordinates = embed_weighted(self, X, weights, given)
             for failure in failures:
                 failure.embedding_ = coordinates
-            self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
+            self.embedding_ = check_coordinates(X, coordinates)
             self._model_ = result.embedding
             self.__dict__.update(result.attributes)
         return self
@@ -152,7 +153,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self._check_fitted()
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(self._match_dtype(X, self._transform(X)))
+            return check_coordinates(X, self._transform(X))
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
@@ -334,7 +335,7 @@ class KernelEstimator(Estimator):
         self._check_kernel("eigenfunctions")
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(self._match_dtype(X, self._model_.functions(X)))
+            return check_coordinates(X, self._model_.functions(X))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:

@@ -63,7 +63,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     """
     name, precomputed = type(estimator).__name__, estimator._is_precomputed()
     opened = open_rows(estimator, X, reset)
-    if is_objects(opened.values):
+    if getattr(opened.values, "ndim", 1) == 1 and is_objects(opened.values):
         return _check_objects(estimator, opened.values, 2 if reset else 0)
     if sparse.issparse(opened.values):
         if precomputed and not estimator._sparse_tables:
@@ -149,7 +149,7 @@ def _as_numbers(
     X, named = opened
     try:
         rows = check_array(
-            checked_sparse(without_mask(X, missing)),
+            without_mask(X, missing) if isinstance(X, np.ma.MaskedArray) else checked_sparse(X),
             estimator=estimator,
             input_name="X",
             ensure_all_finite=False,
@@ -451,8 +451,9 @@ def valid_rows(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, n
     return X[positive], weights[positive]
 
 
-def check_coordinates(values: np.ndarray) -> np.ndarray:
-    """Return finite coordinates as they are, or raise an error that names the first row that overflowed."""
+def check_coordinates(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return the coordinates of ``X`` in its precision; an error names the first row that overflows."""
+    values = match_dtype(X, values)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))[0])
         raise DataRangeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +56,11 @@ def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
     context, since callbacks get the fitted estimator at its end.
     """
     estimator._reset()
+    state = vars(estimator)
+    has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
+    reports = has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
     try:
-        with _tasks(estimator), running(estimator) as found:
+        with _tasks(estimator) if reports else nullcontext(), running(estimator) as found:
             yield found
     except NotConvergedError:  # raised after attributes were set
         estimator._reset()
@@ -66,12 +69,7 @@ def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
 
 @contextmanager
 def _tasks(estimator: Any) -> Iterator[None]:
-    """Report a fit and its stages to the callbacks of the estimator, if it has any."""
-    state = vars(estimator)
-    has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
-    if not has_callbacks or "_callback_fit_ctx" in state:  # none, or within a fit that reports
-        yield
-        return
+    """Report a fit and its stages to the callbacks of the estimator."""
     with callback_management_context(estimator):
         context = estimator._init_callback_context(max_subtasks=None)
         context.call_on_fit_task_begin(estimator=estimator)

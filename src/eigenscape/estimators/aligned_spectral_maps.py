@@ -216,7 +216,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             start = 0
             for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
                 own = coordinates[start + graph.vertex]
-                each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
+                each.embedding_, each._model_ = check_coordinates(table, own), embedding
                 set_attributes(each, graph.attributes(embedding, n_components))
                 start += graph.n_vertices
             if losses is not None:

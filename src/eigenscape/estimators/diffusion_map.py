@@ -16,10 +16,9 @@ from eigenscape.estimators._affinity import (
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
-from eigenscape.estimators._targets import fit_labelled
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._weights import check_diagonal, refuse_weights
+from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights

@@ -25,12 +25,12 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._targets import fit_labelled
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
+    fit_labelled,
     refuse_weights,
 )
 from eigenscape.graph.neighborhood import Joined

@@ -133,7 +133,7 @@ class ParametricMap(Estimator):
             targets = np.asarray(targets, dtype=np.float64)
             self._model_ = self._regression(X, targets.reshape(len(targets), -1))
             coordinates = self._model_.transform(X)
-            self.embedding_, self.embedder_ = check_coordinates(self._match_dtype(X, coordinates)), embedder
+            self.embedding_, self.embedder_ = check_coordinates(X, coordinates), embedder
         return self
 
     def _check_parameters(self, X: Any) -> None:
