@@ -24,6 +24,7 @@ from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._explore import ExploreMixin
 from eigenscape.estimators._html import HtmlReprMixin
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._migration import check_solver, explain_parameters
 from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import check_coordinates
@@ -53,6 +54,8 @@ class Estimator(
 ):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
+    #: Description of the method, for the application.
+    _method: Method | None = None
     #: Name of the parameter that may be "precomputed" or a function of two samples.
     _pairwise_parameter: str | None = None
     #: What a precomputed matrix contains: "distance", "kernel" or "affinity".

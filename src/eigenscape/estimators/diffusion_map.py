@@ -17,6 +17,7 @@ from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, Ke
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
@@ -98,6 +99,16 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     False
     """
 
+    _method = Method(
+        "diffusion-map",
+        "Distances on the map approximate diffusion distances: points are close if a random walk"
+        " connects them easily.",
+        aliases=(
+            "diffusion",
+            "dmap",
+        ),
+        memory=Memory(square=4.5, blocked=True),
+    )
     _limits: ClassVar = {"alpha": NOT_NEGATIVE}
 
     def __init__(

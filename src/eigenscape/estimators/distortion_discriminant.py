@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
@@ -120,6 +121,14 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     (61, 2)
     """
 
+    _method = Method(
+        "distortion-discriminant-analysis",
+        aliases=("dda",),
+        scale_free=True,
+        collections=False,
+        distorted=True,
+        sequence=True,
+    )
     _layers_: list[Layer]
 
     _row_by_row = False

@@ -12,6 +12,7 @@ from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._labels import no_labels, split_labels
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 
 #: Widths of the softmax to choose from.
@@ -65,6 +66,11 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     >>> bool(model.score(X[1500:], y[1500:]) > 0.85)
     True
     """
+
+    _method = Method(
+        "eigenfunction-classifier",
+        command="classify",
+    )
 
     def __init__(
         self,

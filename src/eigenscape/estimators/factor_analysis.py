@@ -14,6 +14,7 @@ from eigenscape.estimators._collections import check_in_memory
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._validation import (
     check_input,
     check_weights,
@@ -74,6 +75,16 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "factor-analysis",
+        "The coordinates are the posterior means of a Gaussian latent variable model with a"
+        " noise variance for each feature.",
+        aliases=("fa",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        memory=Memory(copies=7),
+    )
     _model_: FactorModel
 
     def __init__(

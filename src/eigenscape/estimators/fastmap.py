@@ -9,6 +9,7 @@ import numpy as np
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
@@ -70,6 +71,11 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "fastmap",
+        "Points are placed by their distances to pairs of distant points.",
+        memory=Memory(copies=4),
+    )
     _objects = True
     _sparse_tables = False
     _oblique = True

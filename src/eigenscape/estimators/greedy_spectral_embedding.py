@@ -27,6 +27,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import check_not_precomputed
@@ -188,6 +189,13 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     (3, 2)
     """
 
+    _method = Method(
+        "greedy",
+        "The kernel's eigenfunctions are estimated with a small dictionary of points.",
+        aliases=("greedy-spectral-embedding",),
+        streams="fit",
+        memory=Memory(dictionary=True),
+    )
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"

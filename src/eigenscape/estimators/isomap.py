@@ -22,6 +22,7 @@ from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
@@ -134,6 +135,12 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     True
     """
 
+    _method = Method(
+        "isomap",
+        "Distances on the map approximate geodesic distances along the neighbourhood graph.",
+        geodesic=True,
+        memory=Memory(square=1),
+    )
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -15,6 +15,7 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory, rowwise
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
@@ -178,6 +179,10 @@ class KernelEigenmap(Estimator):
     True
     """
 
+    _method = Method(
+        "kernel-eigenmap",
+        "The coordinates are smooth functions of the rows that keep neighbours close.",
+    )
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]

@@ -16,6 +16,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
@@ -83,6 +84,12 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     True
     """
 
+    _method = Method(
+        "kernel-pca",
+        "It projects the points on the directions of largest variance in the kernel space.",
+        aliases=("kpca",),
+        memory=Memory(square=1, blocked=True),
+    )
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"

@@ -23,6 +23,7 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
@@ -86,6 +87,11 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
     True
     """
 
+    _method = Method(
+        "landmark-mds",
+        "Points are placed by their distances to a set of landmarks.",
+        aliases=("lmds",),
+    )
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False

@@ -26,6 +26,7 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import (
@@ -96,6 +97,16 @@ class LaplacianEigenmaps(
     >>> bool(across.kept_[1] > 2), bool(abs(np.corrcoef(across.embedding_[:, 1], strip[:, 1])[0, 1]) > 0.8)
     (True, True)
     """
+
+    _method = Method(
+        "laplacian-eigenmaps",
+        "Neighbours are kept close; large distances are not meaningful.",
+        aliases=(
+            "le",
+            "laplacian",
+        ),
+        memory=Memory(square=4.5, blocked=True),
+    )
 
     def __init__(
         self,

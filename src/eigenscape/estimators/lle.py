@@ -11,6 +11,7 @@ from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, Ke
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._parameters import Limits
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
@@ -89,6 +90,13 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     (100, 2)
     """
 
+    _method = Method(
+        "locally-linear-embedding",
+        "The weights that reconstruct each point from its neighbours are preserved; large"
+        " distances have no scale.",
+        aliases=("lle",),
+        memory=Memory(fills_in=True),
+    )
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES

@@ -13,6 +13,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._vertices import neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
@@ -75,6 +76,13 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     >>> affine.distortion_ <= linear.distortion_
     True
     """
+
+    _method = Method(
+        "locality-preserving-projection",
+        "The coordinates are linear functions of the rows that keep neighbours close.",
+        aliases=("lpp",),
+        linear=True,
+    )
 
     def __init__(
         self,

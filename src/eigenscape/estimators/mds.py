@@ -15,6 +15,7 @@ from eigenscape.estimators._distances import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._weights import SampleWeightMixin
 from eigenscape.kernels.base import n_points
@@ -67,6 +68,16 @@ class ClassicalMDS(
     (1, 2)
     """
 
+    _method = Method(
+        "classical-mds",
+        "Distances on the map approximate the distances of the data.",
+        aliases=(
+            "mds",
+            "cmds",
+            "pcoa",
+        ),
+        memory=Memory(square=1, blocked=True),
+    )
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False

@@ -15,6 +15,7 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
@@ -77,6 +78,10 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "metric-map",
+        "Points are placed by their distances to a set of reference points.",
+    )
     _objects = True
     _sparse_tables = False
     _oblique = True

@@ -19,6 +19,7 @@ from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NoiseFloorWarning
@@ -100,6 +101,13 @@ class MixturePPCA(LatentMixin, Estimator):
     [0, 1]
     """
 
+    _method = Method(
+        "mixture-ppca",
+        "The coordinates are posterior means of a mixture of probabilistic PCA models.",
+        aliases=("mppca",),
+        clusters="n_mixtures",
+        memory=Memory(copies=6.5),
+    )
     _mixture_: Mixture
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
@@ -84,6 +85,11 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     (1297, 2)
     """
 
+    _method = Method(
+        "neighbor-embedding",
+        "Neighbours attract each other and all points repel each other; distances between"
+        " clusters and sizes of clusters are not meaningful.",
+    )
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -9,6 +9,7 @@ from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Metric, Seed
@@ -72,6 +73,16 @@ class OrdinalMDS(Estimator):
     (5, 2)
     """
 
+    _method = Method(
+        "ordinal-mds",
+        "The order of the distances is preserved, but not their size.",
+        aliases=(
+            "nonmetric-mds",
+            "nmds",
+        ),
+        collections=False,
+        memory=Memory(square=8),
+    )
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import without_mask
 from eigenscape.estimators._validation import (
     check_input,
@@ -105,6 +107,17 @@ class OrientedPCA(LinearMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "oriented-pca",
+        "The coordinates are the projections with the largest signal-to-noise ratio.",
+        aliases=("opca",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        groups=True,
+        distorted=True,
+        memory=Memory(copies=5),
+    )
     _model_: Embedding | OrientedLoss
 
     def __init__(
@@ -117,6 +130,16 @@ class OrientedPCA(LinearMixin, Estimator):
         self.n_components = n_components
         self.criterion = criterion
         self.regularization = regularization
+
+    def _described(self) -> Method:
+        """Return the description of the method with this criterion."""
+        if self.criterion == "quotient":
+            return self._method
+        sentence = (
+            "The coordinates are the orthonormal projections with the largest difference between the variance"
+            " of the signal and the mean square of the noise."
+        )
+        return replace(self._method, sentence=sentence, scale_free=False)
 
     def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
         """Find the directions from a signal and exactly one of ``y``, ``noise`` and ``distorted``.

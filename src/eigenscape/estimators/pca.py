@@ -23,6 +23,7 @@ from eigenscape.estimators._collections import (
 )
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_input, check_pairs, check_weights
@@ -127,6 +128,13 @@ class PCA(LinearMixin, Estimator):
     0.101
     """
 
+    _method = Method(
+        "pca",
+        "It projects the rows on the directions of largest variance.",
+        linear=True,
+        streams="partial_fit",
+        memory=Memory(copies=1.5),
+    )
     _sparse = "csr"
     _axes_: PrincipalAxes
     _scale_: np.ndarray | float  # divides the coordinates

@@ -11,6 +11,7 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.affinity import local_affinity
@@ -77,6 +78,11 @@ class PotentialMap(EmbeddingMixin, Estimator):
     (5, 2)
     """
 
+    _method = Method(
+        "potential-map",
+        "Distances on the map approximate differences of the logarithms of diffusion probabilities.",
+        memory=Memory(cells=True),
+    )
     _pairwise_parameter = "metric"
 
     def __init__(

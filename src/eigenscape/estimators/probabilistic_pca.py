@@ -12,6 +12,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import running
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData
@@ -81,6 +82,13 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     2
     """
 
+    _method = Method(
+        "probabilistic-pca",
+        "The coordinates are the posterior means of a Gaussian latent variable model.",
+        aliases=("ppca",),
+        linear=True,
+        memory=Memory(copies=5),
+    )
     _model_: LatentGaussian
 
     def __init__(

@@ -12,6 +12,7 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import running
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
@@ -81,6 +82,16 @@ class ProjectionPursuit(LinearMixin, Estimator):
     >>> bool(np.abs(np.abs(clusters) - 1).max() < 0.5)
     True
     """
+
+    _method = Method(
+        "projection-pursuit",
+        "The coordinates are the projections with the least Gaussian distributions.",
+        aliases=("pursuit",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        memory=Memory(copies=4),
+    )
 
     def __init__(
         self,

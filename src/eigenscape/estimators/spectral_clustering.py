@@ -32,6 +32,7 @@ from eigenscape.estimators._dictionary import (
     warn_if_disconnected,
 )
 from eigenscape.estimators._docs import documented
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
@@ -241,6 +242,15 @@ class SpectralClustering(
     >>> model.predict_proba(X[:5]).sum(axis=1)
     array([1., 1., 1., 1., 1.])
     """
+
+    _method = Method(
+        "spectral-clustering",
+        "The coordinates are those in which the clusters were found; clusters are more"
+        " meaningful than distances.",
+        aliases=("spectral",),
+        clusters="n_clusters",
+        memory=Memory(square=4.5, blocked=True),
+    )
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ def check_weight_option(cls: type[BaseEstimator], options: InputOptions) -> None
         return
     if not has_fit_parameter(cls, "sample_weight"):
         raise CommandError(
-            f"{method_of(cls())} has no sample weights; omit --weight, or use a method such as kernel-pca,"
+            f"{method_of(cls)} has no sample weights; omit --weight, or use a method such as kernel-pca,"
             " laplacian-eigenmaps or pca"
         )
     roles = {"--label": [options.label], "--id": [options.id], "--columns": split_names(options.columns)}

@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
+from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 
 #: Attributes that may contain text.
@@ -168,7 +169,7 @@ def check_arrays(values: Iterable[Any], path: Path) -> None:
     """
     for value in values:
         rules = _rules(type(value))
-        if rules or type(value).__module__.startswith("eigenscape."):
+        if rules or is_part(value):
             try:
                 _check_fields(value)
                 _check_types(value)

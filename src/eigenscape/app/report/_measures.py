@@ -28,6 +28,7 @@ from eigenscape.app.report.scales import (
     find_reference_dominance,
 )
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import described
 from eigenscape.quality import (
     Estimate,
     LocalizedCoordinate,
@@ -316,7 +317,8 @@ def _add_residual(
     if isinstance(subset, Subset):
         data = _restrict(reference, subset)
         coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[subset.rows]
-        if type(model).__name__ == "Isomap" and metric == "euclidean":
+        method = described(model)
+        if method is not None and method.geodesic and metric == "euclidean":
             n = data.shape[0]
             n_neighbors = min(vars(model).get("n_neighbors_", _N_NEIGHBORS), n - 1)
             # geodesics are computed once for all numbers of coordinates
