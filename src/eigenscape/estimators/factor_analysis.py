@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +75,7 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     True
     """
 
+    _shapes: ClassVar = {"noise_variance_": "features"}
     _method = Method(
         "factor-analysis",
         "The coordinates are the posterior means of a Gaussian latent variable model with a"

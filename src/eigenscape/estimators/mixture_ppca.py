@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,6 +101,14 @@ class MixturePPCA(LatentMixin, Estimator):
     [0, 1]
     """
 
+    _shapes: ClassVar = {
+        "weights_": "mixtures",
+        "means_": "mixtures features",
+        "loadings_": "mixtures features components",
+        "components_": "mixtures components features",
+        "noise_variances_": "mixtures",
+        "degenerate_": "mixtures",
+    }
     _method = Method(
         "mixture-ppca",
         "The coordinates are posterior means of a mixture of probabilistic PCA models.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -93,6 +93,7 @@ class Threshold:
 class NearestCenter:
     """Assigns the label of the nearest centre."""
 
+    _shapes: ClassVar = {"centers": "clusters *"}
     centers: np.ndarray  # (n_clusters, n_components)
     spread: float = np.nan  # standard deviation within clusters
 
@@ -113,6 +114,7 @@ class NearestCenter:
 class Rotation:
     """Assigns points to the largest entry of their rotated coordinates."""
 
+    _shapes: ClassVar = {"matrix": "r r"}
     matrix: np.ndarray  # (n_clusters, n_clusters)
     magnitude: bool  # whether entries are compared by their magnitude
 
