@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import reporting
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._parameters import NOT_NEGATIVE, Limits, check_parameters
 from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
@@ -19,7 +18,6 @@ from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
-@documented
 class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
@@ -35,6 +33,11 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     ----------
     n_terms : int, default=5
         Largest number of terms.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts and of the folds. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     cv : int or None, default=5
         Number of folds, or of samples if there are fewer, for the number of terms: a further term must lower
         the squared error of samples that were left out by more than its standard error. The first term that
@@ -48,9 +51,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         Maximum number of steps of the search for one direction, and of cycles over all terms.
     tol : float, default=1e-3
         A search ends when a step lowers the squared error by less than this ratio.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts and of the folds. If None, results may differ between calls.
-    {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -62,7 +64,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         Share of the variance of the training values that 0, 1, ... terms do not explain.
     n_iter_ : int
         Largest number of cycles over all terms.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -105,7 +108,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X/training}
+        X : array-like of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Target values.
 

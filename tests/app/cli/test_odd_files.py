@@ -118,7 +118,7 @@ def test_errors_of_full_disks_have_their_number(tmp_path: Path, monkeypatch: pyt
         raise OSError("1000 requested and 10 written")  # as NumPy
 
     monkeypatch.setattr(np, "save", save)
-    monkeypatch.setattr(atomic, "_has_room", lambda path: False)
+    monkeypatch.setattr(atomic, "_has_room", lambda _: False)
     with pytest.raises(WriteError) as caught:
         write_table(tmp_path / "a.npy", ROWS)
     assert caught.value.errno == errno.ENOSPC
