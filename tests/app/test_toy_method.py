@@ -39,9 +39,8 @@ class ToyMap(EmbeddingMixin, KernelMixin, Estimator):
         Width of the bump.
     """
 
-    _method = Method(
-        "toy-map", "Toys that are alike are close.", aliases=("tm",), memory=Memory(square=1, blocked=True)
-    )
+    _method = Method("toy-map", aliases=("tm",), memory=Memory(square=1, blocked=True))
+    _meaning = "Toys that are alike are close."
 
     def __init__(
         self, n_components: int = 2, *, shape: Literal["bump", "plane"] = "bump", sigma: float = 0.4

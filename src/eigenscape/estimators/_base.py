@@ -55,6 +55,8 @@ class Estimator(
 
     #: Description of the method, for the application.
     _method: Method | None = None
+    #: What the coordinates mean, a sentence.
+    _meaning = ""
     #: Name of the parameter that may be "precomputed" or a function of two samples.
     _pairwise_parameter: str | None = None
     #: What a precomputed matrix contains: "distance", "kernel" or "affinity".

@@ -15,7 +15,6 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
-from eigenscape.estimators._validation import as_number
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning

@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 from eigenscape._memory import BLOCK_BYTES, available_bytes
 
-_SPARSE_AFFINITIES = (
+_SPARSE_AFFINITIES = [
     "nearest_neighbors",
     "radius",
     "mst",
     "mst_nearest_neighbors",
     "precomputed_nearest_neighbors",
-)
+]
 # All numbers here and in the descriptions are measured (tests/app/cli/test_memory_estimates.py).
 _DEFAULT_NEIGHBORS = 10
 _DEFAULT_LANDMARKS = 200  # if their number is determined during the fit
@@ -89,10 +89,9 @@ def _dictionary_bytes(size: int | None, n_rows: int, n_columns: int) -> float:
 
 @dataclass(frozen=True)
 class Method:
-    """Names, meaning and capabilities of a method."""
+    """Names and capabilities of a method. ``_meaning`` of the class is a sentence on the coordinates."""
 
     name: str  # on the command line
-    sentence: str = ""  # what the coordinates mean
     aliases: tuple[str, ...] = ()
     command: str = "embed"  # that fits it
     linear: bool = False  # coordinates are affine functions of the rows

@@ -223,15 +223,10 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     False
     """
 
-    _method = Method(
-        "diffusion-map",
-        aliases=(
-            "diffusion",
-            "dmap",
-        ),
-        memory=Memory(square=4.5, blocked=True),
-        sentence="Distances on the map approximate diffusion distances: points are close if a random"
-        " walk connects them easily.",
+    _method = Method("diffusion-map", aliases=("diffusion", "dmap"), memory=Memory(square=4.5, blocked=True))
+    _meaning = (
+        "Distances on the map approximate diffusion distances: points are close if a random walk"
+        " connects them easily."
     )
     _limits: ClassVar = {"alpha": NOT_NEGATIVE}
 

@@ -101,8 +101,10 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         scale_free=True,
         collections=False,
         memory=Memory(copies=7),
-        sentence="The coordinates are the posterior means of a Gaussian latent variable model with a"
-        " noise variance for each feature.",
+    )
+    _meaning = (
+        "The coordinates are the posterior means of a Gaussian latent variable model with a noise"
+        " variance for each feature."
     )
     _model_: FactorModel
 

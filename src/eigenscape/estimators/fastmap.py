@@ -90,9 +90,8 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
-    _method = Method(
-        "fastmap", "Points are placed by their distances to pairs of distant points.", memory=Memory(copies=4)
-    )
+    _method = Method("fastmap", memory=Memory(copies=4))
+    _meaning = "Points are placed by their distances to pairs of distant points."
     _objects = True
     _sparse_tables = False
     _oblique = True

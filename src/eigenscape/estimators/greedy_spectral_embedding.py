@@ -239,12 +239,9 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     """
 
     _method = Method(
-        "greedy",
-        aliases=("greedy-spectral-embedding",),
-        streams="fit",
-        memory=Memory(dictionary=True),
-        sentence="The kernel's eigenfunctions are estimated with a small dictionary of points.",
+        "greedy", aliases=("greedy-spectral-embedding",), streams="fit", memory=Memory(dictionary=True)
     )
+    _meaning = "The kernel's eigenfunctions are estimated with a small dictionary of points."
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"

@@ -254,12 +254,8 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     True
     """
 
-    _method = Method(
-        "isomap",
-        geodesic=True,
-        memory=Memory(square=1),
-        sentence="Distances on the map approximate geodesic distances along the neighbourhood graph.",
-    )
+    _method = Method("isomap", geodesic=True, memory=Memory(square=1))
+    _meaning = "Distances on the map approximate geodesic distances along the neighbourhood graph."
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -223,9 +223,8 @@ class KernelEigenmap(Estimator):
     True
     """
 
-    _method = Method(
-        "kernel-eigenmap", "The coordinates are smooth functions of the rows that keep neighbours close."
-    )
+    _method = Method("kernel-eigenmap")
+    _meaning = "The coordinates are smooth functions of the rows that keep neighbours close."
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]

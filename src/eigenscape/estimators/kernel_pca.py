@@ -173,12 +173,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     True
     """
 
-    _method = Method(
-        "kernel-pca",
-        aliases=("kpca",),
-        memory=Memory(square=1, blocked=True),
-        sentence="It projects the points on the directions of largest variance in the kernel space.",
-    )
+    _method = Method("kernel-pca", aliases=("kpca",), memory=Memory(square=1, blocked=True))
+    _meaning = "It projects the points on the directions of largest variance in the kernel space."
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"

@@ -165,9 +165,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
     True
     """
 
-    _method = Method(
-        "landmark-mds", "Points are placed by their distances to a set of landmarks.", aliases=("lmds",)
-    )
+    _method = Method("landmark-mds", aliases=("lmds",))
+    _meaning = "Points are placed by their distances to a set of landmarks."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False

@@ -261,14 +261,9 @@ class LaplacianEigenmaps(
     """
 
     _method = Method(
-        "laplacian-eigenmaps",
-        aliases=(
-            "le",
-            "laplacian",
-        ),
-        memory=Memory(square=4.5, blocked=True),
-        sentence="Neighbours are kept close; large distances are not meaningful.",
+        "laplacian-eigenmaps", aliases=("le", "laplacian"), memory=Memory(square=4.5, blocked=True)
     )
+    _meaning = "Neighbours are kept close; large distances are not meaningful."
 
     def __init__(
         self,

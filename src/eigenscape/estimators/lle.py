@@ -176,12 +176,10 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     (100, 2)
     """
 
-    _method = Method(
-        "locally-linear-embedding",
-        aliases=("lle",),
-        memory=Memory(fills_in=True),
-        sentence="The weights that reconstruct each point from its neighbours are preserved; large"
-        " distances have no scale.",
+    _method = Method("locally-linear-embedding", aliases=("lle",), memory=Memory(fills_in=True))
+    _meaning = (
+        "The weights that reconstruct each point from its neighbours are preserved; large distances"
+        " have no scale."
     )
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"

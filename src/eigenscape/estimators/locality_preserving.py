@@ -130,12 +130,8 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     True
     """
 
-    _method = Method(
-        "locality-preserving-projection",
-        aliases=("lpp",),
-        linear=True,
-        sentence="The coordinates are linear functions of the rows that keep neighbours close.",
-    )
+    _method = Method("locality-preserving-projection", aliases=("lpp",), linear=True)
+    _meaning = "The coordinates are linear functions of the rows that keep neighbours close."
 
     def __init__(
         self,

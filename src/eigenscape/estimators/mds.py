@@ -128,16 +128,8 @@ class ClassicalMDS(
     (1, 2)
     """
 
-    _method = Method(
-        "classical-mds",
-        aliases=(
-            "mds",
-            "cmds",
-            "pcoa",
-        ),
-        memory=Memory(square=1, blocked=True),
-        sentence="Distances on the map approximate the distances of the data.",
-    )
+    _method = Method("classical-mds", aliases=("mds", "cmds", "pcoa"), memory=Memory(square=1, blocked=True))
+    _meaning = "Distances on the map approximate the distances of the data."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False

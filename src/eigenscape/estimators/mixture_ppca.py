@@ -120,13 +120,8 @@ class MixturePPCA(LatentMixin, Estimator):
         "noise_variances_": "mixtures",
         "degenerate_": "mixtures",
     }
-    _method = Method(
-        "mixture-ppca",
-        aliases=("mppca",),
-        clusters="n_mixtures",
-        memory=Memory(copies=6.5),
-        sentence="The coordinates are posterior means of a mixture of probabilistic PCA models.",
-    )
+    _method = Method("mixture-ppca", aliases=("mppca",), clusters="n_mixtures", memory=Memory(copies=6.5))
+    _meaning = "The coordinates are posterior means of a mixture of probabilistic PCA models."
     _mixture_: Mixture
 
     def __init__(

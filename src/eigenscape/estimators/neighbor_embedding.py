@@ -122,10 +122,10 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     (1297, 2)
     """
 
-    _method = Method(
-        "neighbor-embedding",
-        sentence="Neighbours attract each other and all points repel each other; distances between"
-        " clusters and sizes of clusters are not meaningful.",
+    _method = Method("neighbor-embedding")
+    _meaning = (
+        "Neighbours attract each other and all points repel each other; distances between clusters"
+        " and sizes of clusters are not meaningful."
     )
     _pairwise_parameter = "metric"
 

@@ -99,15 +99,9 @@ class OrdinalMDS(Estimator):
     """
 
     _method = Method(
-        "ordinal-mds",
-        aliases=(
-            "nonmetric-mds",
-            "nmds",
-        ),
-        collections=False,
-        memory=Memory(square=8),
-        sentence="The order of the distances is preserved, but not their size.",
+        "ordinal-mds", aliases=("nonmetric-mds", "nmds"), collections=False, memory=Memory(square=8)
     )
+    _meaning = "The order of the distances is preserved, but not their size."
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"

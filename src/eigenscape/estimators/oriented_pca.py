@@ -125,7 +125,6 @@ class OrientedPCA(LinearMixin, Estimator):
         groups=True,
         distorted=True,
         memory=Memory(copies=5),
-        sentence="The coordinates are the projections with the largest signal-to-noise ratio.",
     )
     _model_: Embedding | OrientedLoss
 
@@ -141,14 +140,16 @@ class OrientedPCA(LinearMixin, Estimator):
         self.regularization = regularization
 
     def _described(self) -> Method:
-        """Return the description of the method with this criterion."""
+        return self._method if self.criterion == "quotient" else replace(self._method, scale_free=False)
+
+    @property
+    def _meaning(self) -> str:
         if self.criterion == "quotient":
-            return self._method
-        sentence = (
+            return "The coordinates are the projections with the largest signal-to-noise ratio."
+        return (
             "The coordinates are the orthonormal projections with the largest difference between the variance"
             " of the signal and the mean square of the noise."
         )
-        return replace(self._method, sentence=sentence, scale_free=False)
 
     def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
         """Find the directions from a signal and exactly one of ``y``, ``noise`` and ``distorted``.

@@ -147,13 +147,8 @@ class PCA(LinearMixin, Estimator):
     0.101
     """
 
-    _method = Method(
-        "pca",
-        linear=True,
-        streams="partial_fit",
-        memory=Memory(copies=1.5),
-        sentence="It projects the rows on the directions of largest variance.",
-    )
+    _method = Method("pca", linear=True, streams="partial_fit", memory=Memory(copies=1.5))
+    _meaning = "It projects the rows on the directions of largest variance."
     _sparse = "csr"
     _axes_: PrincipalAxes
     _scale_: np.ndarray | float  # divides the coordinates

@@ -124,11 +124,8 @@ class PotentialMap(EmbeddingMixin, Estimator):
     (5, 2)
     """
 
-    _method = Method(
-        "potential-map",
-        memory=Memory(cells=True),
-        sentence="Distances on the map approximate differences of the logarithms of diffusion probabilities.",
-    )
+    _method = Method("potential-map", memory=Memory(cells=True))
+    _meaning = "Distances on the map approximate differences of the logarithms of diffusion probabilities."
     _pairwise_parameter = "metric"
 
     def __init__(

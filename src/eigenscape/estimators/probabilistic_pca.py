@@ -99,13 +99,8 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     2
     """
 
-    _method = Method(
-        "probabilistic-pca",
-        aliases=("ppca",),
-        linear=True,
-        memory=Memory(copies=5),
-        sentence="The coordinates are the posterior means of a Gaussian latent variable model.",
-    )
+    _method = Method("probabilistic-pca", aliases=("ppca",), linear=True, memory=Memory(copies=5))
+    _meaning = "The coordinates are the posterior means of a Gaussian latent variable model."
     _model_: LatentGaussian
 
     def __init__(

@@ -108,8 +108,8 @@ class ProjectionPursuit(LinearMixin, Estimator):
         scale_free=True,
         collections=False,
         memory=Memory(copies=4),
-        sentence="The coordinates are the projections with the least Gaussian distributions.",
     )
+    _meaning = "The coordinates are the projections with the least Gaussian distributions."
 
     def __init__(
         self,

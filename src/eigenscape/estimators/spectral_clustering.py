@@ -363,8 +363,10 @@ class SpectralClustering(
         aliases=("spectral",),
         clusters="n_clusters",
         memory=Memory(square=4.5, blocked=True),
-        sentence="The coordinates are those in which the clusters were found; clusters are more"
-        " meaningful than distances.",
+    )
+    _meaning = (
+        "The coordinates are those in which the clusters were found; clusters are more meaningful"
+        " than distances."
     )
 
     def __init__(

@@ -15,7 +15,6 @@ from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
 from eigenscape.app.report.few_points import carried_coordinates, few_points_sentences
 from eigenscape.app.report.scales import Dominance, is_almost_column
-from eigenscape.estimators._method import described
 from eigenscape.quality import Estimate, NeighborsKept
 from eigenscape.quality.neighbor_preservation import mean_excess_rank
 
@@ -59,9 +58,8 @@ def _description(model: BaseEstimator, n: int, n_coordinates: int, n_new: int, h
     name = type(model).__name__
     plural = "coordinate" if n_coordinates == 1 else "coordinates"
     sentences = [f"A map of {format_count(n)} points in {n_coordinates} {plural} by {name}, {how}."]
-    method = described(model)
-    if method is not None and method.sentence:
-        sentences.append(method.sentence)
+    if getattr(model, "_meaning", ""):
+        sentences.append(model._meaning)
     if n_new:
         sentences.append(
             f"{format_count(n_new)} new points, to which the model was not fitted, are drawn as diamonds."
