@@ -39,7 +39,7 @@ _EXPECTED = {
 
 
 def all_methods() -> dict[str, type[Any]]:
-    """Return the estimators that compute coordinates by name: those of eigenscape, then other subclasses."""
+    """Return the estimators that compute coordinates by name: eigenscape's own, then other subclasses."""
     return {cls._method.name: cls for cls in _described_classes() if cls._method.command == "embed"}
 
 
@@ -67,7 +67,7 @@ def extensions() -> list[type[Any]]:
 def find_class(name: str) -> type[Any] | None:
     """Return the described class with a name: of the class, of its method, or an alias.
 
-    The class alone is imported if its name is that of the class in any spelling (``kernel-pca``).
+    Only one class is imported if the name is its class name in any spelling (``kernel-pca``).
     """
     from eigenscape import estimators
 

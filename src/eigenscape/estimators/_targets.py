@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.estimators._labels import split_labels
-from eigenscape.estimators._validation import as_number
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.kernels.labelled import mix_labels
 from eigenscape.pieces import Affinity, Split
 
@@ -46,24 +46,14 @@ class TargetMixin:
         -------
         self
         """
-        codes = class_codes(y, self.target_weight) if check_target_weight(self.target_weight) else None
+        check_parameters(self)
+        codes = class_codes(y, self.target_weight) if self.target_weight else None
         return self._fit_samples(X, sample_weight, codes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = bool(self.target_weight)
         return tags
-
-
-def check_target_weight(value: object) -> float:
-    """Return a valid weight of labels, from 0 to below 1."""
-    number = as_number(value)
-    if number is None or not 0 <= number < 1:
-        raise ValueError(
-            f"target_weight={value!r} must be a number from 0 (labels are ignored) to below 1 (edges between"
-            " classes are removed)"
-        )
-    return number
 
 
 def class_codes(y: Any, target_weight: float) -> np.ndarray:

@@ -452,7 +452,7 @@ def landmarks(model: Any) -> np.ndarray:
             lambda a: a + 40,
             r"indices from \d+ to \d+, not below 40",
         ),
-        (eigenscape.LandmarkMDS(2, n_landmarks=8), landmarks, lambda a: a + 0.5, "not that of indices"),
+        (eigenscape.LandmarkMDS(2, n_landmarks=8), landmarks, lambda a: a + 0.5, "not integers"),
     ],
 )
 def test_arrays_that_do_not_belong_together(

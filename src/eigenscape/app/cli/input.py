@@ -131,7 +131,7 @@ def read_table(
     """Read a file, or CSV from standard input if ``source`` is ``-``.
 
     ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
-    text is encoded and missing values are filled in as those of the training rows.
+    text is encoded and missing values are filled in as in the training rows.
     """
     import numpy as np
 
@@ -295,7 +295,7 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
 def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], quiet: bool) -> Table:
     """Read new rows with the columns that a model was fitted to, in the same order.
 
-    Missing values are treated as those of the training rows if ``options.missing`` is empty.
+    Missing values are treated as in the training rows if ``options.missing`` is empty.
     """
     if notes.get("obsp"):
         raise CommandError(

@@ -23,7 +23,7 @@ def methods(
         eigenscape methods
         eigenscape methods isomap
 
-    The parameters are those of the estimator in Python; they are options of `eigenscape embed`.
+    The estimator in Python has the same parameters; they are options of `eigenscape embed`.
     """
     if as_json:
         every = {} if name else {method: _describe(cls) for method, cls in all_methods().items()}

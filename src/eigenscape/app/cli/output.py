@@ -131,7 +131,7 @@ def row_numbers(table: Table) -> dict[str, np.ndarray]:
 
 
 def label_column(table: Table, used: Sequence[str]) -> str:
-    """Return the name of the column of labels: that of the input, or "label" if it has none or is in use."""
+    """Return the name of the column of labels: as in the input, or "label" if it has none or is in use."""
     name = table.label_name
     unnamed = name is None or re.fullmatch(r"x\d+", name) is not None  # x0, x1, ... are default names
     return "label" if unnamed or name in (*used, "id", "row") else str(name)

@@ -118,7 +118,7 @@ def build_estimator(
     kind : {"rows", "images", "distances", "affinities", "edges"}
         Kind of the input.
     array : csr_array, optional
-        The weights of an edge list, or the distances of a neighbour graph, all of which are used by default.
+        The weights of an edge list, or the distances of a neighbour graph. All entries are used by default.
     """
     parameters = dict(parameters)
     if n_components is not None:

@@ -69,7 +69,7 @@ class Origin:
         return [f"X, labels, ids = eigenscape.read({self.path!r}{arguments})"]
 
     def command(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
-        """Return a command that fits a method to the rows; those of an array are in the file X.npy."""
+        """Return a command that fits a method to the rows; rows of an array are in the file X.npy."""
         words = ["eigenscape", "embed", self.path or "X.npy", "-m", method]
         for key, value in parameters.items():
             words += _option(key, value)

@@ -317,4 +317,4 @@ def remove_stale_folders() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         number = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if number.isdecimal() and int(number) != os.getpid() and not is_running(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)  # those of other users cannot be removed
+            shutil.rmtree(folder, ignore_errors=True)  # folders of other users cannot be removed

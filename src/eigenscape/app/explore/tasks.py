@@ -155,7 +155,7 @@ def _fitted(data: WorkerData, request: Mapping[str, Any], X: Any) -> tuple[Any, 
 
 
 def spectrum(estimator: Any) -> dict[str, Any]:
-    """Return eigenvalues and residuals of a fitted estimator, those of the largest piece of a graph."""
+    """Return eigenvalues and residuals of a fitted estimator, or of the largest piece of its graph."""
     fitted = vars(estimator)
 
     def values(name: str) -> list[float] | None:

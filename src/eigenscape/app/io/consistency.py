@@ -145,7 +145,7 @@ def _named_lengths(
 
 def _check_range(name: str, indices: np.ndarray, stop: int) -> None:
     if indices.dtype.kind not in "iu":
-        raise ValueError(f"{name} has the type {indices.dtype}, not that of indices")
+        raise ValueError(f"{name} has the type {indices.dtype}, not integers")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < stop:
         raise ValueError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
 

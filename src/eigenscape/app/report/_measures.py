@@ -58,7 +58,7 @@ _MAX_LABELLED = 20_000
 _MAX_SPECTRUM = 3000
 #: An eigengap is clear if it is this multiple of the second largest.
 _CLEAR_GAP = 2.0
-#: Maximum number of columns, and of rows per column, of which the rank is computed.
+#: The rank is computed for at most this many columns, and this many rows per column.
 _MAX_RANK, _ROWS_PER_COLUMN = 500, 5
 #: Rows are uneven if the largest total exceeds the median by this factor.
 _UNEVEN = 3.0
@@ -66,7 +66,7 @@ _UNEVEN = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues, those of the map's coordinates first."""
+    """Eigenvalues; the first ones belong to the coordinates of the map."""
 
     values: np.ndarray
     n_kept: int  # number of coordinates of the map
