@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -205,9 +205,7 @@ def _parse_numbers(text: str) -> Any:
     return values if len(values) > 1 else values[0]
 
 
-@cache
-def parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
-    """Return the parameters of an estimator class that can be set on the command line, by name."""
+def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
     from eigenscape.estimators._parameters import declared_parameters
 
     documented = _documented_parameters(cls)
@@ -220,6 +218,10 @@ def parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
             texts = documented.get(name, ("", ""))
             found[name] = Parameter(name, types, declared.default, *texts, declared.choices, declared.limits)
     return found
+
+
+#: Parameters of an estimator class that can be set on the command line, by name.
+parameters: Callable[[Any], dict[str, Parameter]] = cache(_parameters)
 
 
 def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:

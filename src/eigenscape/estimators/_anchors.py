@@ -16,7 +16,7 @@ _NOT_ROWS = "n_anchors needs dense rows and the Euclidean metric, got"
 
 
 def check_anchors(
-    count: int,
+    count: Any,  # not None
     n_components: int,
     X: Any,
     metric: Metric,

@@ -11,7 +11,7 @@ import inspect
 import math
 import numbers
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -129,9 +129,7 @@ def check_parameters(estimator: Any) -> None:
             parameter.check(getattr(estimator, name))
 
 
-@cache
-def declared_parameters(cls: type) -> Mapping[str, Parameter]:
-    """Return the parameters of an estimator class, by name."""
+def _declared(cls: type) -> Mapping[str, Parameter]:
     limits = dict(LIMITS)
     for base in reversed(cls.__mro__):
         limits |= vars(base).get("_limits", {})
@@ -139,6 +137,10 @@ def declared_parameters(cls: type) -> Mapping[str, Parameter]:
         name: Parameter(name, *_annotated_types(cls, each.annotation), limits.get(name), each.default)
         for name, each in inspect.signature(cls).parameters.items()
     }
+
+
+#: Parameters of an estimator class, by name.
+declared_parameters: Callable[[Any], Mapping[str, Parameter]] = cache(_declared)
 
 
 class _Unknown:

@@ -128,7 +128,8 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
-    _method = Method("metric-map", "Points are placed by their distances to a set of reference points.")
+    _method = Method("metric-map")
+    _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
     _sparse_tables = False
     _oblique = True

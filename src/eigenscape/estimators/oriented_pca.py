@@ -143,7 +143,7 @@ class OrientedPCA(LinearMixin, Estimator):
         return self._method if self.criterion == "quotient" else replace(self._method, scale_free=False)
 
     @property
-    def _meaning(self) -> str:
+    def _meaning(self) -> str:  # type: ignore[override]
         if self.criterion == "quotient":
             return "The coordinates are the projections with the largest signal-to-noise ratio."
         return (

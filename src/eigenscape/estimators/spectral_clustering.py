@@ -501,7 +501,7 @@ class SpectralClustering(
     def _check_parameters(self, n_samples: int) -> None:
         """Raise ValueError for invalid parameters."""
         if not self._auto:
-            self._check_count(self.n_clusters, n_samples)
+            self._check_count(int(self.n_clusters), n_samples)
         if self.assign_labels == "threshold" and self.n_clusters != 2:
             raise ValueError(
                 f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
