@@ -29,7 +29,7 @@ from eigenscape.pieces import Affinity, OnDisconnected, join
 
 
 class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
+    r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
     :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, which defines a random walk with transition

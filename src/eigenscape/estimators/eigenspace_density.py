@@ -367,8 +367,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new,)
-            Sum of the logarithms of two probabilities: of a density as low, and of a distance from the span
-            as large; minus ``offset_``.
+            Sum of the logarithms of two probabilities, minus ``offset_``: the probability that a row has at
+            most this density, and the probability that it has at least this distance from the span.
         """
         coordinates = self._place(X)
         with running(self):

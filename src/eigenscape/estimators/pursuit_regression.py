@@ -39,18 +39,20 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     Other Parameters
     ----------------
     cv : int or None, default=5
-        Number of folds, or of samples if there are fewer, for the number of terms: a further term must lower
-        the squared error of samples that were left out by more than its standard error. The first term that
-        does not is left out, and no more are tried. If None, ``min_gain`` alone decides: faster, but terms
-        are then fitted to noise, unless there are many samples for each feature.
+        Number of folds of the cross-validation that chooses the number of terms, at most the number of
+        samples. Terms are added while they lower the squared error of the samples left out by more than its
+        standard error. If None, ``min_gain`` alone decides. This is faster, but terms are fitted to noise
+        unless there are many samples for each feature.
     min_gain : float, default=0.005
-        Smallest share of the variance of the training values that a further term must explain, besides.
+        Smallest share of the variance of the training values that a further term must explain, with and
+        without ``cv``.
     n_init : int, default=5
-        Number of random starts for each direction, besides a linear one and two that look for curvature.
+        Number of random starts for each direction. A linear start and two starts that look for curvature are
+        added.
     max_iter : int, default=30
         Maximum number of steps of the search for one direction, and of cycles over all terms.
     tol : float, default=1e-3
-        A search ends when a step lowers the squared error by less than this ratio.
+        A search ends when a step lowers the squared error by less than the fraction ``tol``.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

@@ -35,14 +35,14 @@ def dpt(
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph and its diffusion map (:func:`diffmap` here or in scanpy). The map is computed
-        with its defaults if it is missing.
+        Data with a neighbour graph and its diffusion map (:func:`diffmap` here or in scanpy). The map is
+        computed with its defaults if it is missing.
     n_dcs : int, default=10
         Number of eigenvectors, the stationary one included.
     n_branchings : int, default=0
         Number of branchings to detect.
     min_group_size : float, default=0.01
-        Groups of at most this many cells are not split: a share of all cells if below 1.
+        Groups of at most this number of cells are not split. A value below 1 is a share of all cells.
     root : int, str or None, default=None
         Index or name of the root cell. None: ``uns["iroot"]``.
     neighbors_key : str or None, default=None
