@@ -11,7 +11,7 @@ import inspect
 import math
 import numbers
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -30,18 +30,15 @@ class Limits:
     def __contains__(self, value: Any) -> bool:
         return self.minimum <= value < self.below and not (self.open and value == self.minimum)
 
+    def __str__(self) -> str:
+        low = f"{'above' if self.open else 'at least'} {self.minimum:g}"
+        return low + (f" and below {self.below:g}" if self.below < math.inf else "")
+
     def describe(self, noun: str) -> str:
         """Return the accepted numbers in words."""
-        low = f"above {self.minimum:g}" if self.open else f"of at least {self.minimum:g}"
-        positive = self.open and self.minimum == 0
-        end = f" below {self.below:g}" if positive else f" and below {self.below:g}"
-        return (f"a positive {noun}" if positive else f"{_article(noun)} {low}") + (
-            end if self.below < math.inf else ""
-        )
-
-
-def _article(noun: str) -> str:
-    return f"an {noun}" if noun == "integer" else f"a {noun}"
+        if self == POSITIVE:
+            return "a positive number"
+        return f"{noun} {self}" if self.open else f"{noun} of {self}"
 
 
 COUNT, POSITIVE, NOT_NEGATIVE = Limits(1), Limits(0, open=True), Limits(0)
@@ -87,6 +84,7 @@ class Parameter:
     name: str
     types: tuple[str, ...]  # "int", "float", "str", "bool", "dict", "array", "None", "Any", "" for others
     choices: tuple[Any, ...]  # values of a Literal
+    options: tuple[type, ...]  # classes of option objects
     limits: Limits | None
     default: Any
 
@@ -98,28 +96,31 @@ class Parameter:
     def _accepts(self, value: Any) -> bool:
         if isinstance(value, str) and self.choices:
             return value in self.choices or "str" in self.types
+        is_open = not _OPEN.isdisjoint(self.types)
+        if isinstance(value, self.options):
+            return True
         if value is None:
-            return "None" in self.types or "Any" in self.types
+            return "None" in self.types or is_open
         if isinstance(value, (bool, np.bool_)):
-            return "bool" in self.types or not _OPEN.isdisjoint(self.types)
-        is_integer = isinstance(value, numbers.Integral)
-        if is_integer and "int" in self.types:
+            return "bool" in self.types or is_open
+        if isinstance(value, numbers.Integral) and "int" in self.types:
             return self.limits is None or value in self.limits
         if isinstance(value, numbers.Real) and "float" in self.types and math.isfinite(value):
             return self.limits is None or "int" in self.types or value in self.limits  # limits of the count
-        return (isinstance(value, dict) and "dict" in self.types) or not _OPEN.isdisjoint(self.types)
+        return is_open or ("dict" in self.types and isinstance(value, dict))
 
     def _expected(self) -> str:
         if self.choices and not {"int", "float"} & set(self.types):
             choices = [*self.choices, *([None] if "None" in self.types else [])]
             return f"is not known; choose one of {', '.join(map(repr, choices))}"
-        nouns = [noun for name, noun in (("int", "integer"), ("float", "number")) if name in self.types][:1]
-        accepted = [_article(noun) if self.limits is None else self.limits.describe(noun) for noun in nouns]
+        named = (("int", "an integer"), ("float", "a number"))
+        nouns = [noun for name, noun in named if name in self.types][:1]
+        accepted = [noun if self.limits is None else self.limits.describe(noun) for noun in nouns]
         accepted += [repr(choice) for choice in self.choices]
-        accepted += ["True or False"] if "bool" in self.types else []
-        accepted += ["a dict"] if "dict" in self.types else []
-        accepted += ["None"] if "None" in self.types else []
-        return f"must be {' or '.join(accepted)}"
+        accepted += [f"a {option.__name__}" for option in self.options]
+        others = {"bool": ["True", "False"], "dict": ["a dict"], "None": ["None"]}
+        accepted += [text for name, texts in others.items() if name in self.types for text in texts]
+        return f"must be {' or '.join(filter(None, (', '.join(accepted[:-1]), accepted[-1])))}"
 
 
 def check_parameters(estimator: Any) -> None:
@@ -129,9 +130,7 @@ def check_parameters(estimator: Any) -> None:
             parameter.check(getattr(estimator, name))
 
 
-@cache
-def declared_parameters(cls: type) -> Mapping[str, Parameter]:
-    """Return the parameters of an estimator class, by name."""
+def _declared(cls: type) -> Mapping[str, Parameter]:
     limits = dict(LIMITS)
     for base in reversed(cls.__mro__):
         limits |= vars(base).get("_limits", {})
@@ -139,6 +138,10 @@ def declared_parameters(cls: type) -> Mapping[str, Parameter]:
         name: Parameter(name, *_annotated_types(cls, each.annotation), limits.get(name), each.default)
         for name, each in inspect.signature(cls).parameters.items()
     }
+
+
+#: Parameters of an estimator class, by name.
+declared_parameters: Callable[[Any], Mapping[str, Parameter]] = cache(_declared)
 
 
 class _Unknown:
@@ -161,23 +164,26 @@ class _Names(dict[str, Any]):
         return _Unknown
 
 
-def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """Return the names of the types in an annotation and the values of its Literals."""
+def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[type, ...]]:
+    """Return the names of the types in an annotation, the values of its Literals, and classes of options."""
     scope = inspect.unwrap(cls.__init__).__globals__  # type: ignore[misc]
     holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
     try:
         hint = get_type_hints(holder, scope, _Names(scope))["parameter"]
     except (NameError, AttributeError, TypeError, SyntaxError):
-        return ("Any",), ()
+        return ("Any",), (), ()
     names: list[str] = []
+    options: list[type] = []
     choices: list[Any] = []
     for part in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
         if get_origin(part) is Literal:
             choices += [value for value in get_args(part) if not isinstance(value, bool | None)]
             names += [_TYPE_NAMES[type(value)] for value in get_args(part) if isinstance(value, bool | None)]
+        elif hasattr(part, "_flat"):
+            options.append(part)
         else:
             names.append(_type_name(part))
-    return tuple(dict.fromkeys(names)), tuple(choices)
+    return tuple(dict.fromkeys(names)), tuple(choices), tuple(options)
 
 
 def _type_name(type_: Any) -> str:

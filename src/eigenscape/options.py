@@ -13,14 +13,22 @@ and with ``GridSearchCV(model, {"affinity__n_neighbors": [5, 10]})``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Limits, check_parameters
+from eigenscape._parameters import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Limits,
+    Parameter,
+    check_parameters,
+    declared_parameters,
+)
 
 __all__ = [
     "Anchors",
@@ -38,12 +46,21 @@ __all__ = [
 
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
+#: Fields that all graphs have, with their flat names.
+_EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 
 
 class Option:
     """Base class of options: scikit-learn's interface of parameters, for immutable objects."""
 
+    #: Name of each field where parameters are flat: on the command line and in forms.
+    _flat: ClassVar[dict[str, str]]
+
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise ValueError for invalid values."""
         check_parameters(self)
         self._check()
 
@@ -128,6 +145,7 @@ class KNNGraph(Option):
     width: float | None = None
     search: Any = "auto"
     _limits: ClassVar = {"width": POSITIVE}
+    _flat: ClassVar = {"n_neighbors": "n_neighbors", "symmetrize": "symmetrize", **_EDGES}
 
     def _check(self) -> None:
         _check_search(self.search)
@@ -152,6 +170,7 @@ class RadiusGraph(Option):
     width: float | None = None
     search: Any = "auto"
     _limits: ClassVar = {"width": POSITIVE}
+    _flat: ClassVar = {"radius": "radius", **_EDGES}
 
     def _check(self) -> None:
         _check_search(self.search)
@@ -186,6 +205,7 @@ class SpanningTree(Option):
     width: float | None = None
     search: Any = "auto"
     _limits: ClassVar = {"width": POSITIVE}
+    _flat: ClassVar = {"n_neighbors": "n_neighbors", **_EDGES}
 
     def _check(self) -> None:
         _check_search(self.search)
@@ -203,6 +223,7 @@ class SpanningTree(Option):
 
 #: How samples are connected.
 Graph: TypeAlias = KNNGraph | RadiusGraph | SpanningTree
+_GRAPHS = (KNNGraph, RadiusGraph, SpanningTree)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,6 +249,7 @@ class Dictionary(Option):
     points: Any = None
     selection: Any = "greedy"
     _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
+    _flat: ClassVar = {"size": "dictionary_size", "tol": "dictionary_tol", "selection": "selection"}
 
     def _check(self) -> None:
         if self.points is not None and (self.size is not None or self.tol is not None):
@@ -256,6 +278,7 @@ class Landmarks(Option):
     selection: Literal["maxmin", "random", "kmeans", "greedy"] | ArrayLike = "maxmin"
     tol: float = 0.01
     _limits: ClassVar = {"n": COUNT, "tol": POSITIVE}
+    _flat: ClassVar = {"n": "n_landmarks", "selection": "landmarks", "tol": "landmark_tol"}
 
     def _check(self) -> None:
         if isinstance(self.selection, str) and self.n is None:
@@ -274,6 +297,7 @@ class Anchors(Option):
 
     n: int
     _limits: ClassVar = {"n": COUNT}
+    _flat: ClassVar = {"n": "n_anchors"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,6 +323,7 @@ class Solver(Option):
     max_iter: int | None = None
     storage: Literal["auto", "blocked"] = "auto"
     _limits: ClassVar = {"tol": NOT_NEGATIVE}
+    _flat: ClassVar = {"method": "eigen_solver", "tol": "tol", "max_iter": "max_iter", "storage": "storage"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -318,6 +343,7 @@ class Ordinal(Option):
     n_init: int = 4
     ties: Literal["primary", "secondary"] = "primary"
     max_iter: int = 300
+    _flat: ClassVar = {"n_init": "n_init", "ties": "ties", "max_iter": "max_iter"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -336,6 +362,7 @@ class Independence(Option):
     n_candidates: int | None = None
 
     _limits: ClassVar = {"threshold": Limits(0, open=True, below=1)}
+    _flat: ClassVar = {"threshold": "independence_threshold", "n_candidates": "n_candidates"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -358,6 +385,7 @@ class Inverse(Option):
     gamma: float | None = None
 
     _limits: ClassVar = {"alpha": POSITIVE, "gamma": POSITIVE}
+    _flat: ClassVar = {"method": "inverse", "alpha": "inverse_alpha", "gamma": "inverse_gamma"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -380,6 +408,7 @@ class LocalKernels(Option):
     covariances: Literal["spherical", "full"] | ArrayLike = "spherical"
     centers: Literal["random", "kmeans", "maxmin", "greedy"] | ArrayLike = "random"
     local_components: int | None = None
+    _flat: ClassVar = {name: name for name in ("sigma", "covariances", "centers", "local_components")}
 
     def _check(self) -> None:
         if not isinstance(self.centers, str) and np.ndim(self.centers) != 2:
@@ -405,3 +434,54 @@ def _check_search(search: Any) -> None:
     names = ("auto", "exact", "approximate")
     if isinstance(search, str) and search not in names:
         raise ValueError(f"search={search!r} is not known; choose one of {', '.join(map(repr, names))}")
+
+
+def flattened(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of an estimator with the fields of option objects in their place."""
+    flat = {name: value for name, value in params.items() if "__" not in name}
+    for name, value in params.items():
+        if isinstance(value, Option):
+            fields_ = {other: getattr(value, field) for field, other in value._flat.items()}
+            flat |= {name: True, **fields_} if not isinstance(value, _GRAPHS) else {name: None, **fields_}
+    return flat
+
+
+def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of an estimator class, with option objects made from the fields among ``flat``.
+
+    An object takes all the fields it has, such as ``n_neighbors``, from ``flat`` if a field is given that is
+    no parameter of the class.
+    """
+    declared, params = declared_parameters(cls), dict(flat)
+    for name, parameter in declared.items():
+        kinds = parameter.options
+        used = {other for kind in kinds for other in kind._flat.values() if other in params} - set(declared)
+        if not used or isinstance(params.get(name), Option):
+            continue
+        given = ", ".join(sorted(used))
+        if "bool" in parameter.types and not params.get(name):  # an option of an option
+            if all(other in _shared(declared, name) for other in used):
+                continue
+            raise ValueError(f"{given} is not used without {name}; set {name}=True")
+        if isinstance(params.get(name), str) and kinds[0] is KNNGraph:
+            if params[name] == "precomputed_nearest_neighbors":
+                params["metric"] = "precomputed"
+            elif params[name] != "nearest_neighbors":
+                raise ValueError(f"{given} is for graphs, got {name}={params[name]!r}")
+        kind = next((each for each in kinds if used <= set(each._flat.values())), None)
+        if kind is None:
+            raise ValueError(f"{given} cannot be combined; leave out some of them")
+        values = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
+        params[name] = kind(**values)
+    return params
+
+
+def _shared(declared: Mapping[str, Parameter], name: str) -> set[str]:
+    """Return the flat names of the options of all parameters except one."""
+    return {
+        other
+        for each, parameter in declared.items()
+        if each != name
+        for kind in parameter.options
+        for other in kind._flat.values()
+    }

@@ -149,7 +149,7 @@ def _check_distinct(size: int | None, n_rows: int, head: PointArray, blocks: Blo
         raise ValueError(f"all {n_rows} rows are equal; there is nothing to embed")
     if n_distinct < size:
         raise ValueError(
-            f"dictionary_size={size}, but there are only {n_distinct} distinct points; lower dictionary_size"
+            f"size={size} of the dictionary, but there are only {n_distinct} distinct points; lower size"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape.distributed.sample import sample_size
+from eigenscape.options import flattened
 
 #: Passes over all rows with a dictionary; the selection, which projects on some members, counts as two.
 _PASSES = 4
@@ -45,12 +46,9 @@ def cost(estimator: BaseEstimator, rows: int, columns: int, largest: int, cores:
     -------
     Cost
     """
-    params = estimator.get_params(deep=False)
+    params = flattened(estimator.get_params(deep=False))
     partition = 8.0 * largest * columns * 2  # as read, and in double precision
-    by_dictionary = any(
-        params.get(name) is not None for name in ("dictionary_size", "dictionary_tol", "dictionary")
-    )
-    if not by_dictionary and "selection" not in params:
+    if "dictionary" not in params and "dictionary_size" not in params:
         # Methods with a kernel, a metric or a graph are fitted to a sample.
         by_sample = "kernel" in params or "metric" in params or "affinity" in params
         work = 2.0 * rows * columns * (sample_size(2) if by_sample else columns)

@@ -17,10 +17,9 @@ from eigenscape.estimators._graph import (
     given_graph,
     neighborhood_graph,
 )
-from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike
 from eigenscape.estimators._validation import check_gamma
-from eigenscape.estimators._weights import vertex_weights
+from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
@@ -32,7 +31,7 @@ from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_gra
 from eigenscape.solvers import NAMES
 
 #: Names of affinities that are sparse graphs.
-GRAPHS = ("nearest_neighbors", "precomputed_nearest_neighbors")
+GRAPHS = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,8 @@ class AffinityOptions:
             )
         if isinstance(affinity, str) and affinity in GRAPHS:
             metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
-            affinity = given_graph(None, estimator.n_neighbors, metric)
+            kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
+            affinity = kind(estimator.n_neighbors, metric)
         elif isinstance(affinity, Option):
             affinity = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
         else:
@@ -169,25 +169,22 @@ class AffinityMixin:
         return "affinity" if self._pairwise() == "precomputed" else "distance"
 
 
-class AffinityMatrixMixin:
-    """``affinity_matrix_`` of estimators that divide an affinity by its sums."""
+@property  # type: ignore[misc]
+def affinity_matrix(self: Any) -> Any:
+    """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
 
-    @property
-    def affinity_matrix_(self) -> Any:
-        """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
-
-        Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
-        separately.
-        """
-        check_is_fitted(self, "n_iter_")
-        kernel = self.kernel_  # type: ignore[attr-defined]
-        if not isinstance(kernel, DividedKernel):
-            raise AttributeError(
-                "affinity_matrix_ is not available with a dictionary or if components are embedded"
-                " separately; kernel_ has the divided affinities"
-            )
-        matrix = gram_matrix(kernel.base)
-        return kernel.base(kernel.base.X) if matrix is None else matrix
+    Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
+    separately.
+    """
+    check_is_fitted(self, "n_iter_")
+    kernel = self.kernel_
+    if not isinstance(kernel, DividedKernel):
+        raise AttributeError(
+            "affinity_matrix_ is not available with a dictionary or if components are embedded"
+            " separately; kernel_ has the divided affinities"
+        )
+    matrix = gram_matrix(kernel.base)
+    return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
 def bind_affinity(X: Any, options: AffinityOptions, n_components: int) -> GraphSamples | KernelSamples:

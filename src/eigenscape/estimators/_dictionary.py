@@ -29,8 +29,8 @@ from eigenscape.dictionary.source import (
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_input
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -65,32 +65,26 @@ def _has_dictionary(estimator: BaseEstimator) -> bool:
     return True
 
 
-class DictionaryMixin:
-    """``projection_error`` of models whose kernel is approximated by a dictionary."""
+@available_if(_has_dictionary)
+@rowwise(None, dtype=np.float64)
+def projection_error(self: Any, X: Any) -> np.ndarray:
+    """Return the squared distance of points from the span of the dictionary in feature space.
 
-    verbose: bool
-    kernel_: LowRankKernel
+    Parameters
+    ----------
+    X : array-like of shape (n_new, n_features)
+        The points.
 
-    @available_if(_has_dictionary)
-    @rowwise(None, dtype=np.float64)
-    def projection_error(self, X: Any) -> np.ndarray:
-        """Return the squared distance of points from the span of the dictionary in feature space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
-            ``k(x, x)`` (orthogonal to it).
-        """
-        with running(self):
-            X = check_input(self, X, reset=False)
-            span = self.kernel_.span
-            return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
+    Returns
+    -------
+    ndarray of shape (n_new,)
+        ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
+        ``k(x, x)`` (orthogonal to it).
+    """
+    with running(self):
+        X = check_input(self, X, reset=False)
+        span = self.kernel_.span
+        return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
 
 
 def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
@@ -98,13 +92,10 @@ def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
-def given_dictionary(approximation: Any, *others: type) -> Dictionary | None:
-    """Return the dictionary of the parameter ``approximation``; None for None and for objects ``others``."""
-    if approximation is None or isinstance(approximation, others):
-        return None
+def given_dictionary(approximation: Any) -> Dictionary | None:
+    """Return the dictionary of the parameter ``approximation``, if it is one."""
     if not isinstance(approximation, Dictionary):
-        names = " or ".join(kind.__name__ for kind in (Dictionary, *others))
-        raise ValueError(f"approximation={approximation!r} must be a {names} of eigenscape.options, or None")
+        return None
     if approximation.size is None and approximation.tol is None and approximation.points is None:
         raise ValueError(
             "approximation=Dictionary() needs size, tol or points, such as approximation=Dictionary(200)"

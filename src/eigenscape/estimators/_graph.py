@@ -87,10 +87,6 @@ def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: st
     """Return the graph that the parameter ``name`` describes, or a graph of nearest neighbours if None."""
     if graph is None:
         return KNNGraph(n_neighbors, metric)
-    if not isinstance(graph, (KNNGraph, RadiusGraph, SpanningTree)):
-        raise ValueError(
-            f"{name}={graph!r} must be a KNNGraph, RadiusGraph or SpanningTree of eigenscape.options, or None"
-        )
     for other, value, default in (("n_neighbors", n_neighbors, None), ("metric", metric, "euclidean")):
         if value is not default and value != default:
             raise ValueError(

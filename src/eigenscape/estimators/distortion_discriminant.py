@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_parameters
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -21,7 +22,7 @@ from eigenscape.estimators._sequences import (
     check_long_enough,
     is_list_of_sequences,
 )
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
     Layer,
     LayerStream,
@@ -52,7 +53,7 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
-class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
+class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
     A layer takes windows of the sequence below it, finds the directions :math:`n` that maximise the quotient
@@ -127,8 +128,18 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     (61, 2)
     """
 
+    _method = Method(
+        "distortion-discriminant-analysis",
+        aliases=("dda",),
+        scale_free=True,
+        collections=False,
+        distorted=True,
+        sequence=True,
+    )
     _layers_: list[Layer]
 
+    verify = verify
+    #: Windows of several rows are mapped.
     _row_by_row = False
 
     def __init__(

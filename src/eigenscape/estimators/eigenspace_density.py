@@ -21,6 +21,7 @@ from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
@@ -123,6 +124,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     >>> bool((model.predict(zeros[120:]) == 1).mean() > 0.9), bool((model.predict(others) == -1).mean() > 0.9)
     (True, True)
     """
+
+    _method = Method("eigenspace-density", command="density")
 
     def __init__(
         self,

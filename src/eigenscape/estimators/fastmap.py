@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
@@ -15,7 +16,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
-class FastMap(EmbeddingMixin, KernelMixin, Estimator):
+class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 
     The coordinate of :math:`x` on the line through the pivots :math:`a, b` is, by the law of cosines,
@@ -89,9 +90,10 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
+    _method = Method("fastmap", memory=Memory(copies=4))
+    _meaning = "Points are placed by their distances to pairs of distant points."
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

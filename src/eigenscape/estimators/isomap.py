@@ -8,10 +8,8 @@ import numpy as np
 
 from eigenscape import _memory
 from eigenscape.estimators._base import (
-    EmbeddingMixin,
-    Estimator,
     FitResult,
-    KernelMixin,
+    KernelEstimator,
     spectral_attributes,
 )
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
@@ -23,9 +21,10 @@ from eigenscape.estimators._landmarks import (
     given_vertices,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
     LandmarkOptions,
@@ -42,7 +41,7 @@ from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
-class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
@@ -204,7 +203,10 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     True
     """
 
+    _method = Method("isomap", geodesic=True, memory=Memory(square=1))
+    _meaning = "Distances on the map approximate geodesic distances along the neighbourhood graph."
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

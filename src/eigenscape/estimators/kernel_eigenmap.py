@@ -12,13 +12,14 @@ from eigenscape._numbers import check_numbers
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory, rowwise
-from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import fit_to_sample
+from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._method import Method
+from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_contiguous_float64
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.feature_map import FeatureMap, feature_map
@@ -181,6 +182,8 @@ class KernelEigenmap(Estimator):
 
     _edge_weights = "inverse"
     metric = "euclidean"
+    _method = Method("kernel-eigenmap")
+    _meaning = "The coordinates are smooth functions of the rows that keep neighbours close."
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"] | Solver  # type: ignore[assignment]
@@ -239,25 +242,23 @@ class KernelEigenmap(Estimator):
         -------
         self
         """
-        self._reset()
-        self._check_kernels()
-        if is_collection(X) and graph is None:
-            with running(self):
+        with fitting(self):
+            self._check_kernels()
+            if is_collection(X) and graph is None:
                 return fit_to_sample(self, X, spectral=False)
-        rows = self._validate_rows(X, reset=True)
-        with running(self):
+            rows = self._validate_rows(X, reset=True)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
             )
-        self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
-        self._inverse_ = {}
-        self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
-        self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
-        self.rank_, self.n_iter_ = solution.rank, solution.n_iter
-        self.distortion_ = distortion(Y, graph_data.W)
-        for name, value in graph_data.attributes.items():
-            setattr(self, name, value)
+            self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
+            self._inverse_ = {}
+            self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
+            self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
+            self.rank_, self.n_iter_ = solution.rank, solution.n_iter
+            self.distortion_ = distortion(Y, graph_data.W)
+            for name, value in graph_data.attributes.items():
+                setattr(self, name, value)
         return self
 
     def _check_kernels(self) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     bind,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
     given_dictionary,
+    projection_error,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 
-class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -146,11 +147,15 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     True
     """
 
+    _method = Method("kernel-pca", aliases=("kpca",), memory=Memory(square=1, blocked=True))
+    _meaning = "It projects the points on the directions of largest variance in the kernel space."
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
     _blocked = True
+    fit = fit_weighted
+    projection_error = projection_error
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
@@ -22,6 +22,7 @@ from eigenscape.estimators._landmarks import (
     given_landmarks,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
@@ -33,7 +34,7 @@ from eigenscape.options import Landmarks
 from eigenscape.solvers import Order, SolverConfig
 
 
-class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 
     With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and
@@ -151,6 +152,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
     True
     """
 
+    _method = Method("landmark-mds", aliases=("lmds",))
+    _meaning = "Points are placed by their distances to a set of landmarks."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False

@@ -7,29 +7,30 @@ from typing import Any
 import numpy as np
 
 from eigenscape.estimators._affinity import (
-    AffinityMatrixMixin,
     AffinityMixin,
     AffinityOptions,
+    affinity_matrix,
     bind_affinity,
     check_labels,
     fit_affinity_dictionary,
     with_labels,
 )
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     dictionary_options,
     given_dictionary,
+    projection_error,
     warn_if_disconnected,
 )
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._targets import TargetMixin
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
+    fit_labelled,
     refuse_weights,
 )
 from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
@@ -39,16 +40,7 @@ from eigenscape.options import Anchors, Dictionary, Independence
 from eigenscape.pieces import OnDisconnected, join
 
 
-class LaplacianEigenmaps(
-    TargetMixin,
-    AffinityMatrixMixin,
-    DictionaryMixin,
-    InverseMixin,
-    AffinityMixin,
-    EmbeddingMixin,
-    KernelMixin,
-    Estimator,
-):
+class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K`, solve
@@ -206,6 +198,14 @@ class LaplacianEigenmaps(
     (True, True)
     """
 
+    fit = fit_labelled
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
+    _method = Method(
+        "laplacian-eigenmaps", aliases=("le", "laplacian"), memory=Memory(square=4.5, blocked=True)
+    )
+    _meaning = "Neighbours are kept close; large distances are not meaningful."
+
     def __init__(
         self,
         n_components: int = 2,
@@ -260,7 +260,7 @@ class LaplacianEigenmaps(
         check_diagonal(weights, self.include_diagonal, options.is_graph)
         if isinstance(self.approximation, Anchors):
             return self._embed_anchors(X, options, self.approximation, weights)
-        dictionary = given_dictionary(self.approximation, Anchors)
+        dictionary = given_dictionary(self.approximation)
         if dictionary is not None:
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             fit_options = dictionary_options(self, dictionary, "divisive")

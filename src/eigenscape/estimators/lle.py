@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenscape._parameters import Limits
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
@@ -17,8 +17,9 @@ from eigenscape.estimators._graph import (
     unweighted,
 )
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
@@ -29,7 +30,7 @@ from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
-class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
     Weights :math:`W` reconstruct each point from its neighbours. The embedding minimises
@@ -158,10 +159,16 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     (100, 2)
     """
 
+    _method = Method("locally-linear-embedding", aliases=("lle",), memory=Memory(fills_in=True))
+    _meaning = (
+        "The weights that reconstruct each point from its neighbours are preserved; large distances"
+        " have no scale."
+    )
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
+    fit = fit_weighted
     _limits: ClassVar = {"c": Limits(1, open=True)}
 
     def __init__(
@@ -227,10 +234,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     def _embed_anchors(self, X: Any, weights: np.ndarray | None) -> FitResult:
         """Fit the map that is linear in anchor weights to validated data."""
-        if not isinstance(self.approximation, Anchors):
-            raise ValueError(
-                f"approximation={self.approximation!r} must be an Anchors of eigenscape.options, or None"
-            )
+        assert self.approximation is not None
         if self.c is not None:
             raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
         metric = self._neighborhood().option.metric
@@ -314,6 +318,6 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
             raise ValueError(
                 f"method={self.method!r} with n_components={self.n_components} needs at least {minimum}"
                 f" neighbours of each sample, but {len(few)} of {len(counts)} distinct samples have fewer"
-                f" within radius={self._neighborhood().option.radius:g} (at least one has {counts.min()}); enlarge radius, or use"
+                f" within the radius (at least one has {counts.min()}); enlarge radius, or use"
                 " n_neighbors"
             )

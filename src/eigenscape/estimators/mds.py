@@ -7,24 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._weights import SampleWeightMixin
+from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.solvers import Order
 
 
-class ClassicalMDS(
-    SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
-):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
@@ -117,11 +116,14 @@ class ClassicalMDS(
     (1, 2)
     """
 
+    _method = Method("classical-mds", aliases=("mds", "cmds", "pcoa"), memory=Memory(square=1, blocked=True))
+    _meaning = "Distances on the map approximate the distances of the data."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
     _blocked = True
+    fit = fit_weighted
 
     def __init__(
         self,

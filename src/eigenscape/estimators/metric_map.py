@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
@@ -13,6 +13,7 @@ from eigenscape.estimators._landmarks import (
     given_landmarks,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
@@ -22,7 +23,7 @@ from eigenscape.options import Landmarks
 from eigenscape.solvers import Order
 
 
-class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
+class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
     With one landmark as the origin the inner products between landmarks,
@@ -119,9 +120,10 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
     True
     """
 
+    _method = Method("metric-map")
+    _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
@@ -21,7 +22,7 @@ _START_TOL = 1e-6
 _NEIGHBORS = 15
 
 
-class NeighborEmbedding(EmbeddingMixin, Estimator):
+class NeighborEmbedding(Estimator):
     r"""Pictures of clusters: attraction along the edges of a graph, repulsion between all points.
 
     With affinities :math:`W`, :math:`P = W / \sum W` and :math:`w_{ij} = 1 / (1 + |x_i - x_j|^2)`, minimises
@@ -114,6 +115,11 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
     (1297, 2)
     """
 
+    _method = Method("neighbor-embedding")
+    _meaning = (
+        "Neighbours attract each other and all points repel each other; distances between clusters"
+        " and sizes of clusters are not meaningful."
+    )
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -147,8 +153,6 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         options = self._layout_options()
         seed = self._seed()
         option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        if not isinstance(option, KNNGraph):
-            raise ValueError(f"graph={option!r} must be a KNNGraph, or None")
         neighborhood = Neighborhood(option, self.n_jobs, _NEIGHBORS)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)

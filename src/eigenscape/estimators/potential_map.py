@@ -8,8 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape import _memory
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.affinity import local_affinity
@@ -20,7 +21,7 @@ from eigenscape.pieces import split_graph
 ON_DISCONNECTED = ("connect", "raise")
 
 
-class PotentialMap(EmbeddingMixin, Estimator):
+class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
 
     With affinities :math:`k`, degrees :math:`S` and the random walk :math:`P = S^{-1} k`, the potential of a
@@ -116,6 +117,8 @@ class PotentialMap(EmbeddingMixin, Estimator):
     (5, 2)
     """
 
+    _method = Method("potential-map", memory=Memory(cells=True))
+    _meaning = "Distances on the map approximate differences of the logarithms of diffusion probabilities."
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -156,8 +159,6 @@ class PotentialMap(EmbeddingMixin, Estimator):
             "lower n_landmarks",
         )
         option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        if not isinstance(option, KNNGraph):
-            raise ValueError(f"graph={option!r} must be a KNNGraph, or None")
         neighborhood = Neighborhood(option, self.n_jobs)
         graph = neighborhood_graph(X, neighborhood, options.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)

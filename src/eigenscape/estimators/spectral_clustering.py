@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -17,26 +17,27 @@ from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
-    AffinityMatrixMixin,
     AffinityMixin,
     AffinityOptions,
+    affinity_matrix,
     bind_affinity,
     fit_affinity_dictionary,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     dictionary_options,
     given_dictionary,
+    projection_error,
     warn_if_disconnected,
 )
+from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._validation import check_input
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
-    SampleWeightMixin,
+    fit_weighted,
     refuse_weights,
 )
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
@@ -88,6 +89,7 @@ class Threshold:
 class NearestCenter:
     """Assigns the label of the nearest centre."""
 
+    _shapes: ClassVar = {"centers": "clusters *"}
     centers: np.ndarray  # (n_clusters, n_components)
     spread: float = np.nan  # standard deviation within clusters
 
@@ -108,6 +110,7 @@ class NearestCenter:
 class Rotation:
     """Assigns points to the largest entry of their rotated coordinates."""
 
+    _shapes: ClassVar = {"matrix": "r r"}
     matrix: np.ndarray  # (n_clusters, n_clusters)
     magnitude: bool  # whether entries are compared by their magnitude
 
@@ -135,16 +138,7 @@ class Rotation:
 Rule = Threshold | NearestCenter | Rotation | CutTree
 
 
-class SpectralClustering(
-    ClusterMixin,
-    SampleWeightMixin,
-    AffinityMatrixMixin,
-    DictionaryMixin,
-    AffinityMixin,
-    EmbeddingMixin,
-    KernelMixin,
-    Estimator,
-):
+class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
@@ -308,6 +302,20 @@ class SpectralClustering(
     array([1., 1., 1., 1., 1.])
     """
 
+    fit = fit_weighted
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
+    _method = Method(
+        "spectral-clustering",
+        aliases=("spectral",),
+        clusters="n_clusters",
+        memory=Memory(square=4.5, blocked=True),
+    )
+    _meaning = (
+        "The coordinates are those in which the clusters were found; clusters are more meaningful"
+        " than distances."
+    )
+
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = 8,
@@ -414,7 +422,7 @@ class SpectralClustering(
     def _check_parameters(self, n_samples: int) -> None:
         """Raise ValueError for invalid parameters."""
         if not self._auto:
-            self._check_count(self.n_clusters, n_samples)
+            self._check_count(int(self.n_clusters), n_samples)
         if self.assign_labels == "threshold" and self.n_clusters != 2:
             raise ValueError(
                 f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"

@@ -7,6 +7,7 @@ once, and what a cached property computes from the rest of an object is not stor
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -16,9 +17,10 @@ from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
 from eigenscape._stored import PackedArray, pack
+from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.solvers import SolverConfig
+from eigenscape.options import Option
 
 #: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
 #: that matrix, which ``transform`` does not use: new samples bring their own.
@@ -76,7 +78,7 @@ class Exporter:
         if isinstance(value, (list, tuple)):
             items = [self(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-        if type(value).__module__.startswith("eigenscape.") and not isinstance(value, type):
+        if is_part(value):
             copy = object.__new__(type(value))
             vars(copy).update(self._copy_attributes(value))
             return copy
@@ -131,16 +133,25 @@ _KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
 _REMEDIES = {
     "embedder": "Use an estimator of eigenscape",
     "regressor": "Use regressor=None",
-    "neighbors": "Use neighbors='exact' or a tuple (indices, distances)",
+    "search": "Use search='exact' or a tuple (indices, distances)",
     "eigen_solver": "Set eigen_solver to the name of a built-in solver",
-    "dictionary": "Pass the points of the dictionary as an array",
-    "selection": "Pass the points of the dictionary as an array",
+    "method": "Set the method of the solver to the name of a built-in one",
+    "points": "Pass the points of the dictionary as an array",
 }
+
+
+def _fields(model: BaseEstimator) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters, and the fields of option objects instead of the objects."""
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, Option):
+            yield from value.get_params().items()
+        else:
+            yield name, value
 
 
 def check_parameters(model: BaseEstimator) -> None:
     """Raise if a parameter is a user-defined callable or kernel, which cannot be serialized."""
-    for name, value in model.get_params(deep=False).items():
+    for name, value in _fields(model):
         is_known = type(value).__module__.split(".")[0] in _KNOWN
         if callable(value) and (not is_known or isinstance(value, (FunctionType, BuiltinFunctionType, type))):
             shown = getattr(value, "__name__", type(value).__name__)
@@ -157,8 +168,6 @@ def check_parameters(model: BaseEstimator) -> None:
         if isinstance(value, tuple):  # (indices, distances, index)
             foreign = [part for part in value if type(part).__module__.split(".")[0] not in _KNOWN]
             is_known, value = not foreign, (foreign or [value])[0]
-        if isinstance(value, SolverConfig) and not isinstance(value.method, str):
-            is_known, value = False, value.method
         if not is_known:
             raise ModelFileError(
                 f"{type(model).__name__} was fitted with {name}={type(value).__name__}; user-defined objects"

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._validation import is_objects, with_small_indices
+from eigenscape.estimators._rows import is_objects, with_small_indices
 from eigenscape.streams import as_chunks, can_repeat
 
 #: Number of rows transformed again to check that they are the training rows.
@@ -137,8 +137,9 @@ def pairwise_kind(model: BaseEstimator) -> str:
 
 def pairwise_function(model: BaseEstimator) -> tuple[str, Any]:
     """Return the parameter that may be a function of two objects, and its value."""
-    name = model._pairwise_parameter if isinstance(model, Estimator) else None
-    return name or "", getattr(model, name) if name else None
+    if not isinstance(model, Estimator):
+        return "", None
+    return model._pairwise_parameter or "", model._pairwise()
 
 
 def has_rows(model: BaseEstimator, points: Points) -> bool:
@@ -163,7 +164,7 @@ def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
 
 
 def check_columns(model: BaseEstimator, points: Points) -> None:
-    """Raise an error if the number of columns differs from that of the training data."""
+    """Raise an error if the number of columns differs from the training data."""
     shape = np.shape(next(iter(points.X)) if points.stream else points.X)
     expected = getattr(model, "n_features_in_", None)
     if expected is not None and len(shape) == 2 and shape[1] != expected:

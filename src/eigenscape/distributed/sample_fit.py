@@ -1,4 +1,4 @@
-"""Fit of methods that need all rows in memory to a sample of a dask collection."""
+"""Fits to a dask collection: to all rows by a dictionary, or to a sample of rows in memory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from eigenscape import distributed
-from eigenscape.estimators._collections import validate_blocks
+from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.kernels.distance import HalfSquaredDistance
+from eigenscape.options import Dictionary, flattened
 from eigenscape.quality.alignment import aligned_error
 
 if TYPE_CHECKING:
@@ -30,6 +31,25 @@ class SampleLoss(NamedTuple):
     held_out: float
 
 
+def fit_collection(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> Any:
+    """Fit an estimator with the hook ``_embed``: to all rows if it has a dictionary, else to a sample."""
+    for name, given in (("sample_weight is", sample_weight), ("labels are", labels)):
+        if given is not None:
+            raise ValueError(f"{name} not supported for a dask collection; pass X.compute()")
+    if not uses_dictionary(estimator):
+        fit_to_sample(estimator, X)
+    else:
+        blocks = validate_blocks(estimator, X, reset=True)
+        check_not_precomputed(estimator)
+        result = estimator._embed(distributed.evenly_spaced(blocks), blocks)
+        estimator._model_ = result.embedding
+        vars(estimator).update(result.attributes)
+        estimator.embedding_ = estimator.transform(X)
+    if isinstance(estimator, ClusterMixin):
+        estimator.labels_ = estimator.predict(X)
+    return estimator
+
+
 def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> Any:
     """Fit the estimator to rows selected farthest first from all partitions of a collection.
 
@@ -38,7 +58,7 @@ def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> An
     """
     blocks = validate_blocks(estimator, X, reset=True)
     check_not_precomputed(estimator)
-    params = estimator.get_params(deep=False)
+    params = flattened(estimator.get_params(deep=False))
     landmarks, n_landmarks = params.get("landmarks"), params.get("n_landmarks")
     _check_landmark_points(landmarks)
     distance = HalfSquaredDistance(params.get("metric", "euclidean"), dict(params.get("metric_params") or {}))
@@ -69,9 +89,8 @@ def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
 
 
 def uses_dictionary(estimator: BaseEstimator) -> bool:
-    """Return whether a parameter of the estimator selects, or is, a dictionary."""
-    names = ("dictionary_size", "dictionary_tol", "dictionary")
-    return any(getattr(estimator, name, None) is not None for name in names)
+    """Return whether a dictionary approximates the kernel of the estimator."""
+    return isinstance(getattr(estimator, "approximation", None), Dictionary)
 
 
 def check_not_precomputed(estimator: BaseEstimator) -> None:
