@@ -84,7 +84,7 @@ class Parameter:
     name: str
     types: tuple[str, ...]  # "int", "float", "str", "bool", "dict", "array", "None", "Any", "" for others
     choices: tuple[Any, ...]  # values of a Literal
-    options: tuple[type, ...]  # classes of option objects
+    options: tuple[Any, ...]  # classes of option objects
     limits: Limits | None
     default: Any
 
@@ -164,7 +164,7 @@ class _Names(dict[str, Any]):
         return _Unknown
 
 
-def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[type, ...]]:
+def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[Any, ...]]:
     """Return the names of the types in an annotation, the values of its Literals, and classes of options."""
     scope = inspect.unwrap(cls.__init__).__globals__  # type: ignore[misc]
     holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
@@ -173,7 +173,7 @@ def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple
     except (NameError, AttributeError, TypeError, SyntaxError):
         return ("Any",), (), ()
     names: list[str] = []
-    options: list[type] = []
+    options: list[Any] = []
     choices: list[Any] = []
     for part in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
         if get_origin(part) is Literal:

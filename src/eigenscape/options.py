@@ -405,8 +405,8 @@ class LocalKernels(Option):
     """
 
     sigma: float | Literal["auto"] = "auto"
-    covariances: Literal["spherical", "full"] | ArrayLike = "spherical"
-    centers: Literal["random", "kmeans", "maxmin", "greedy"] | ArrayLike = "random"
+    covariances: Literal["spherical", "full"] | Any = "spherical"
+    centers: Literal["random", "kmeans", "maxmin", "greedy"] | Any = "random"
     local_components: int | None = None
     _flat: ClassVar = {name: name for name in ("sigma", "covariances", "centers", "local_components")}
 

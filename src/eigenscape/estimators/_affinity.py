@@ -17,7 +17,7 @@ from eigenscape.estimators._graph import (
     given_graph,
     neighborhood_graph,
 )
-from eigenscape.estimators._types import KernelLike
+from eigenscape.estimators._types import AffinityLike, KernelLike
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -98,7 +98,7 @@ class GraphSamples:
 
     def _affinity(self, graph: NeighborGraph) -> BoundKernel:
         """Return the affinity of a part of the graph."""
-        option = self.options.affinity
+        option = self.options.neighborhood().option
         weights = option.weights or self.options.weights
         if weights == "local":
             return local_affinity(graph, self.options.neighborhood().count(self.graph.graph.n_vertices))
@@ -163,7 +163,8 @@ class AffinityMixin:
     _eigenvalues_below_one = True
     _solvers: tuple[str, ...] = NAMES
     _pairwise_parameter: str | None = "affinity"
-    affinity: KernelLike
+    affinity: AffinityLike
+    _pairwise: Any
 
     def _precomputed_kind(self) -> str:
         return "affinity" if self._pairwise() == "precomputed" else "distance"

@@ -53,14 +53,10 @@ class LandmarkChoice:
         )
 
 
-def given_landmarks(n_landmarks: int | str | None, approximation: Any) -> Landmarks | None:
+def given_landmarks(n_landmarks: Any, approximation: Landmarks | None) -> Landmarks | None:
     """Return the landmarks that the parameters describe, or None."""
     if approximation is None:
         return None if n_landmarks is None else Landmarks(n_landmarks)
-    if not isinstance(approximation, Landmarks):
-        raise ValueError(
-            f"approximation={approximation!r} must be a Landmarks of eigenscape.options, or None"
-        )
     if n_landmarks is not None:
         raise ValueError(
             f"n_landmarks={n_landmarks!r} is not used with approximation={approximation!r}; set one of them"
