@@ -22,7 +22,7 @@ from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
@@ -38,7 +38,7 @@ from eigenscape.methods.isomap import (
 )
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import Ties, require_pair_memory
+from eigenscape.methods.ordinal import OrdinalOptions, Ties, require_pair_memory
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
@@ -403,9 +403,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
             )
         max_iter = 300 if self.max_iter is None else self.max_iter
-        options = ordinal_options(
-            self.n_components, self.n_init, max_iter, 1e-6, self.ties, self.random_state
-        )
+        options = OrdinalOptions(self.n_components, self.n_init, max_iter, 1e-6, self.ties, self._seed())
         require_pair_memory(X.shape[0])
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
