@@ -16,7 +16,7 @@ import eigenscape
 from eigenscape import io
 from eigenscape.app.cli.app import app
 from eigenscape.app.explore.forms import describe_methods, parse_request
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.methods.kernel_pca import kernel_pca
@@ -26,7 +26,7 @@ import test_laws
 from cases import Case
 
 
-class ToyMap(EmbeddingMixin, KernelMixin, Estimator):
+class ToyMap(KernelEstimator):
     """A toy with a kernel of a fixed width.
 
     Parameters

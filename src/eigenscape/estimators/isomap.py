@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike
 from eigenscape import _memory
 from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
-    EmbeddingMixin,
-    Estimator,
     FitResult,
-    KernelMixin,
+    KernelEstimator,
     spectral_attributes,
 )
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
@@ -24,7 +22,7 @@ from eigenscape.estimators._landmarks import check_landmarks, given_vertices, la
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
@@ -43,7 +41,7 @@ from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
-class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
@@ -257,6 +255,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     _method = Method("isomap", geodesic=True, memory=Memory(square=1))
     _meaning = "Distances on the map approximate geodesic distances along the neighbourhood graph."
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
@@ -16,7 +16,7 @@ from eigenscape.estimators._distances import (
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._weights import SampleWeightMixin
+from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
@@ -24,9 +24,7 @@ from eigenscape.operators.gram import Storage
 from eigenscape.solvers import Order
 
 
-class ClassicalMDS(
-    SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
-):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
@@ -134,6 +132,7 @@ class ClassicalMDS(
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ from scipy.spatial.distance import squareform
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import warn_if_not_converged
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_input, check_symmetric
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_input, check_symmetric
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -143,10 +143,11 @@ class OrdinalMDS(Estimator):
         -------
         self
         """
-        self._reset()
-        max_iter = cast("int", self.max_iter)  # None is not allowed here
-        options = OrdinalOptions(self.n_components, self.n_init, max_iter, self.tol, self.ties, self._seed())
-        with running(self):
+        with fitting(self):
+            max_iter = cast("int", self.max_iter)  # None is not allowed here
+            options = OrdinalOptions(
+                self.n_components, self.n_init, max_iter, self.tol, self.ties, self._seed()
+            )
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)
@@ -162,9 +163,9 @@ class OrdinalMDS(Estimator):
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = RowIndex(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
-        self._model_ = model
-        self.embedding_ = self._match_dtype(X, model.coordinates[group])
-        self.stress_ = model.layout.stress
-        self.n_iter_ = model.n_iter
-        warn_if_not_converged([model.layout], options)
+            self._model_ = model
+            self.embedding_ = self._match_dtype(X, model.coordinates[group])
+            self.stress_ = model.layout.stress
+            self.n_iter_ = model.n_iter
+            warn_if_not_converged([model.layout], options)
         return self
