@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_parameters
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.sample_fit import fit_collection
 from eigenscape.estimators._collections import paired, rowwise
@@ -227,8 +226,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
 
     def _reset(self) -> None:
-        """Check the parameters, and delete all fitted attributes: no model remains if the next fit fails."""
-        check_parameters(self)
+        """Delete all fitted attributes, so that no model remains if the next fit fails."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 

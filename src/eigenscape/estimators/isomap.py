@@ -22,7 +22,7 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
 )
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
@@ -35,7 +35,7 @@ from eigenscape.methods.isomap import (
 )
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import require_pair_memory
+from eigenscape.methods.ordinal import OrdinalOptions, require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
@@ -318,8 +318,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
             )
         ordinal = self.ordinal if isinstance(self.ordinal, Ordinal) else Ordinal()
-        options = ordinal_options(
-            self.n_components, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, self.random_state
+        options = OrdinalOptions(
+            self.n_components, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, self._seed()
         )
         require_pair_memory(X.shape[0])
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)

@@ -168,8 +168,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
-    fit = fit_weighted
     _limits: ClassVar = {"c": Limits(1, open=True)}
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -302,9 +302,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     array([1., 1., 1., 1., 1.])
     """
 
-    fit = fit_weighted
-    affinity_matrix_ = affinity_matrix
-    projection_error = projection_error
     _method = Method(
         "spectral-clustering",
         aliases=("spectral",),
@@ -315,6 +312,9 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         "The coordinates are those in which the clusters were found; clusters are more meaningful"
         " than distances."
     )
+    fit = fit_weighted
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,

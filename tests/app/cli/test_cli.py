@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 import eigenscape
 from eigenscape.app.cli.app import app
 from eigenscape.app.io.models import fingerprint
-from eigenscape.app.methods import METHODS
-from eigenscape.options import RadiusGraph
 from eigenscape.app.methods import all_methods
+from eigenscape.options import RadiusGraph
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import eigenscape
+from eigenscape._parameters import COUNT
 from eigenscape.app.cli.app import app
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import use_stream
 from eigenscape.app.methods import Parameter, all_methods, estimator_class, method_name, parameters
-from eigenscape._parameters import COUNT
 
 METHODS = {name: cls.__name__ for name, cls in all_methods().items()}
 
