@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,11 +79,6 @@ class LowRankKernel:
     n_train: int
 
     __repr__ = short_repr
-
-    @property
-    def size(self) -> int:
-        """Number of points to which kernel values are computed for the features of a point."""
-        return self.span.size
 
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.features(Y) @ self.features(self.X).T
@@ -164,30 +159,8 @@ class LowRankKernel:
         return np.sqrt(np.where(isolated, np.inf, self.n_train * averages))[:, None]
 
 
-class FeatureKernel(Protocol):
-    """A bound kernel ``p(x) . p(y)``, such as :class:`LowRankKernel`."""
-
-    @property
-    def X(self) -> Any: ...
-
-    @property
-    def n_train(self) -> int: ...
-
-    @property
-    def size(self) -> int:
-        """Number of points to which kernel values are computed for the features of a point."""
-        ...
-
-    def product(self, Y: Any, w: np.ndarray) -> np.ndarray:
-        """Return ``p(Y) @ w`` (n_new, r)."""
-        ...
-
-
-AnyFeatureKernel = TypeVar("AnyFeatureKernel", bound=FeatureKernel)
-
-
 @dataclass(frozen=True, eq=False)
-class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
+class LowRankEigenfunctions:
     """Eigenfunctions (Bengio eq. 20) of a kernel ``p(x) . p(y)``.
 
     With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r /
@@ -196,9 +169,9 @@ class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
     which this replaces. ``pairs.vectors`` are the ``w_r``.
     """
 
-    kernel: AnyFeatureKernel
+    kernel: LowRankKernel
     pairs: EigenPairs
-    moments: FeatureMoments | np.ndarray  # of the features before normalisation, or C itself
+    moments: FeatureMoments  # of the features before normalisation
     on_training: np.ndarray | None = None  # values at the training points (n, r), if they are in memory
 
     __repr__ = short_repr
@@ -215,9 +188,6 @@ class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
     @cached_property
     def moment(self) -> np.ndarray:
         """``C``, (m, m)."""
-        if isinstance(self.moments, np.ndarray):
-            return self.moments
-        assert isinstance(self.kernel, LowRankKernel)
         return normalized_moment(self.moments, self.kernel.normalization, self.kernel.span, self.n_train)
 
     def __call__(self, Y: PointArray) -> np.ndarray:

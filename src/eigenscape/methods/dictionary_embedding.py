@@ -14,7 +14,6 @@ from eigenscape.dictionary.low_rank import (
     Normalization,
     normalized_moment,
 )
-from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import MAX_ROUNDING
 from eigenscape.eigenfunctions import Embedding, PlainScale, RootScale
@@ -64,7 +63,7 @@ def greedy_spectral_map(
 
 def low_rank_eigenfunctions(
     state: DictionaryState, options: DictionaryOptions, n_components: int | None, X: PointArray | None = None
-) -> LowRankEigenfunctions[LowRankKernel]:
+) -> LowRankEigenfunctions:
     """Compute the leading eigenfunctions of ``A M A'``, normalised.
 
     For divisive normalisation the trivial eigenfunction precedes the ``n_components`` others.
@@ -115,17 +114,6 @@ def low_rank_eigenfunctions(
     values = LowRankEigenfunctions(kernel, pairs, moments)(kernel.X)
     pairs, values = _signed(pairs, values)
     return LowRankEigenfunctions(kernel, pairs, moments, None if X is None else values)
-
-
-def feature_eigenfunctions(
-    kernel: ProjectedKernel, features: np.ndarray, n_components: int
-) -> LowRankEigenfunctions[ProjectedKernel]:
-    """Return at most ``n_components`` leading eigenfunctions, given the features (n, p) of the points."""
-    moment = features.T @ features
-    pairs = _leading_pairs(moment, n_components, allow_fewer=True)
-    values = features @ (pairs.vectors * np.sqrt(kernel.n_train / pairs.values))
-    pairs, values = _signed(pairs, values)
-    return LowRankEigenfunctions(kernel, pairs, moment, values)
 
 
 def _signed(pairs: EigenPairs, values: np.ndarray) -> tuple[EigenPairs, np.ndarray]:

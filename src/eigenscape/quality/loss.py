@@ -179,7 +179,7 @@ def kernel_columns(functions: Functions, Z: Any) -> Columns:
 
 def _n_columns(functions: Functions) -> int:
     """Return the number of points to which kernel values are computed for the functions at a point."""
-    return functions.kernel.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
+    return functions.kernel.span.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
 
 
 def squares_of_expansion(
