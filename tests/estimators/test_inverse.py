@@ -31,7 +31,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
 )
 from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning, PreimageWarning
-from eigenscape.methods import inverse as local
+from eigenscape.methods import local_affine as local
 from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.preimage import Expansion, FixedPoint, expansion_of
 

@@ -19,7 +19,6 @@ from test_probabilistic_pca import low_rank, with_gaps
 
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import observed_data
 from eigenscape.methods.mixture_ppca import (
     MixtureOptions,
     WeightedMixtureSamples,
@@ -27,6 +26,7 @@ from eigenscape.methods.mixture_ppca import (
     mixture_from_labels,
     run_mixture_em,
 )
+from eigenscape.methods.observed_data import observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.solvers import SolverConfig
 

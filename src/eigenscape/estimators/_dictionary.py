@@ -16,9 +16,8 @@ from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
-from eigenscape.dictionary.random_pivots import select_by_random_pivots
 from eigenscape.dictionary.readers import ArrayReader, read_blocks
-from eigenscape.dictionary.selection import empty_dictionary
+from eigenscape.dictionary.selection import empty_dictionary, select_by_random_pivots
 from eigenscape.dictionary.source import (
     KernelSource,
     MatrixColumnSource,

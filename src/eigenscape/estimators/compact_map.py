@@ -20,7 +20,7 @@ from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel
 from eigenscape.methods.compact import GOAL, compact_functions
-from eigenscape.methods.inverse import training_points
+from eigenscape.methods.local_affine import training_points
 from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
 

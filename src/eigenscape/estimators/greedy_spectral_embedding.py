@@ -41,11 +41,11 @@ from eigenscape.estimators._validation import (
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.budget_fit import budget_fit
 from eigenscape.methods.dictionary_embedding import divided_greedy_embedding, greedy_embedding
 from eigenscape.methods.dictionary_fit import (
     DictionaryOptions,
     DictionaryState,
+    budget_fit,
     fit_dictionary,
     initial_state,
     partial_fit,

@@ -22,12 +22,10 @@ from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.methods.elliptic import CovarianceType
-from eigenscape.methods.feature_map import FeatureMap, feature_map
-from eigenscape.methods.graph_embedding import Correction, Transformation
+from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.iterative_reduction import IterativeOptions
-from eigenscape.methods.kernel_centers import Placement
+from eigenscape.methods.kernel_centers import CovarianceType, Placement
 from eigenscape.methods.kernel_eigenmap import (
     KernelEigenmapOptions,
     choose_n_kernels,

@@ -16,9 +16,8 @@ from eigenscape.estimators._validation import as_number, check_choice, check_cou
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
-from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
-from eigenscape.methods.lle import locally_linear_embedding
+from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 

@@ -22,7 +22,6 @@ from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
-from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Membership,
     Mixture,
@@ -36,6 +35,7 @@ from eigenscape.methods.mixture_ppca import (
     n_parameters,
     run_mixture_em,
 )
+from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples, noise_floor
 from eigenscape.methods.probabilistic_pca import orthonormal_directions
 from eigenscape.solvers import SolverConfig

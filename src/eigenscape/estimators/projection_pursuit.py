@@ -15,13 +15,13 @@ from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
+    INDICES,
     AnalyticObjective,
     NumericalObjective,
     Objective,
     pursue,
     whiten,
 )
-from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
 

@@ -18,9 +18,8 @@ from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
 from eigenscape.estimators._verify import VerifyMixin
 from eigenscape.exceptions import RankError
-from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
+from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
-from eigenscape.methods.pursuit_index import INDICES
 
 
 @documented

@@ -46,11 +46,12 @@ from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.cluster_count import CountEvidence, count_evidence
 from eigenscape.methods.clustering import (
+    CountEvidence,
     best_threshold,
     cluster_centers,
     cluster_sums,
+    count_evidence,
     discretizing_rotation,
     low_rank_cut,
     normalized_cut,

@@ -22,8 +22,8 @@ from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
 from eigenscape.kernels.local_gram import LocalGram
-from eigenscape.methods.alignment import LLEMethod, alignment_factor
 from eigenscape.methods.kernel_centers import place_centers
+from eigenscape.methods.lle import LLEMethod, alignment_factor
 from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import relative_residuals
 from eigenscape.solvers.pairs import canonical_signs

@@ -12,8 +12,8 @@ from eigenscape.dictionary.landmarks import greedy_pivots
 from eigenscape.kernels.bandwidth import median_distance
 from eigenscape.kernels.base import as_float64, n_points, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, Gaussian, PairwiseKernel, squared_euclidean
-from eigenscape.methods.inverse import evenly_spaced
 from eigenscape.methods.kernel_ridge import KernelRidge
+from eigenscape.methods.local_affine import evenly_spaced
 
 #: Root mean square error, relative to the spread of the map, that is small enough.
 GOAL = 0.01

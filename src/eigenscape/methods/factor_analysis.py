@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
     LatentGaussian,

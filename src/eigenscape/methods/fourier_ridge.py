@@ -19,7 +19,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._typing import Rows
 from eigenscape.kernels.base import as_float64, n_points
 from eigenscape.kernels.pairwise import Gaussian
-from eigenscape.methods.inverse import evenly_spaced, mean_row
+from eigenscape.methods.local_affine import evenly_spaced, mean_row
 
 #: Rows on which the leave-one-out error is measured; rows and frequencies from which the width is chosen.
 _SOME, _FEW_ROWS, _FEW_FREQUENCIES = 2000, 1000, 150

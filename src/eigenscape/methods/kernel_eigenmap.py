@@ -14,15 +14,21 @@ from scipy import linalg, sparse
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
-from eigenscape.methods.elliptic import CovarianceType, given_ellipses, local_ellipses
 from eigenscape.methods.graph_embedding import (
     Correction,
     Transformation,
     affine_transformation,
+    solve_by_rows,
     solve_transformation,
 )
 from eigenscape.methods.iterative_reduction import IterativeOptions, is_sparse
-from eigenscape.methods.kernel_centers import Placement, place_kernels
+from eigenscape.methods.kernel_centers import (
+    CovarianceType,
+    Placement,
+    given_ellipses,
+    local_ellipses,
+    place_kernels,
+)
 from eigenscape.methods.mixture import (
     AffineMixture,
     ForwardKernels,
@@ -30,7 +36,6 @@ from eigenscape.methods.mixture import (
     MixtureKernels,
     kernel_weights,
 )
-from eigenscape.methods.row_span import solve_by_rows
 from eigenscape.quality.edge_distortion import distortion
 
 #: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.pairwise import Gaussian, PairwiseKernel
-from eigenscape.methods.inverse import evenly_spaced, map_rows, mean_row, to_dense
+from eigenscape.methods.local_affine import evenly_spaced, map_rows, mean_row, to_dense
 
 Result = TypeVar("Result")
 

@@ -20,10 +20,8 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.affinity import GraphAffinity
-from eigenscape.methods.feature_map import feature_map
-from eigenscape.methods.graph_embedding import solve_reduced
+from eigenscape.methods.graph_embedding import feature_map, row_span, solve_reduced
 from eigenscape.methods.quadratic_forms import FeatureBasis, QuadraticForms, quadratic_forms
-from eigenscape.methods.row_span import row_span
 from eigenscape.solvers import generalized_eigh, whiten
 
 #: A coordinate whose D-variance is below this ratio to its mean square is constant.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,

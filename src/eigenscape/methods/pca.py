@@ -17,7 +17,6 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.component_count import NComponents, count_by_evidence, count_for_ratio
-from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
 from eigenscape.operators.centered_rows import SMALL_OFFSET
@@ -25,6 +24,42 @@ from eigenscape.quality.loss import squares_of_expansion
 from eigenscape.quality.pair_moments import PairMoments, add_moments, n_pairs
 from eigenscape.solvers import EigenPairs, SolverConfig, principal
 from eigenscape.solvers.pairs import canonical_signs
+
+
+@dataclass(frozen=True, eq=False)
+class ScatterMoments:
+    """Weighted mean and scatter matrix ``sum_i w_i (x_i - mu)(x_i - mu)'`` (d, d) of samples."""
+
+    mean: np.ndarray  # mu, (d,)
+    scatter: np.ndarray  # (d, d)
+    weight: float  # sum of the sample weights
+    n_rows: int  # samples with a positive weight
+
+    def merge(self, other: ScatterMoments) -> ScatterMoments:
+        """Return the moments of both sets of samples.
+
+        Only the difference of the two means is squared, so a large offset of the data causes no
+        cancellation.
+        """
+        weight = self.weight + other.weight
+        shift = other.mean - self.mean
+        scatter = self.scatter + other.scatter
+        scatter += np.outer(shift, shift) * (self.weight * other.weight / weight)
+        mean = self.mean + shift * (other.weight / weight)
+        return ScatterMoments(mean, scatter, weight, self.n_rows + other.n_rows)
+
+
+def scatter_moments(rows: CenteredRows) -> ScatterMoments:
+    """Compute the moments of one chunk, centred on its own mean. Samples of weight zero are not counted."""
+    d = rows.shape[1]
+    _memory.require(
+        4 * 8.0 * d * d,
+        f"partial_fit keeps a matrix of {d} x {d} features, which",
+        "call fit on all rows at once",
+    )
+    n_rows = rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
+    return ScatterMoments(rows.mean, rows.scatter(), rows.total_weight, n_rows)
+
 
 #: Up to this size the smaller matrix is formed and solved directly: as fast as iterating.
 DENSE_SIZE = 2000

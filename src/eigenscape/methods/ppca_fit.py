@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes, leading_axes
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,

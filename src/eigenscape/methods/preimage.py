@@ -15,7 +15,7 @@ from eigenscape.exceptions import PreimageWarning
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
 from eigenscape.kernels.pairwise import Gaussian
-from eigenscape.methods.inverse import map_rows, mean_row, to_dense
+from eigenscape.methods.local_affine import map_rows, mean_row, to_dense
 from eigenscape.normalize import CenteredKernel
 
 #: Number of nearest points on the map whose rows are tried as the start of a search.

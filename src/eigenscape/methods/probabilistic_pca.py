@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenscape._memory import row_blocks
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig

@@ -25,8 +25,7 @@ from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.purity import Purity, neighbor_purity
 from eigenscape.quality.residual import residual_variance
 from eigenscape.quality.spectra import is_euclidean, negative_fraction, unexplained_fraction
-from eigenscape.quality.stability import perturbation_stability
-from eigenscape.quality.stability_result import Stability
+from eigenscape.quality.stability import Stability, perturbation_stability
 
 __all__ = [
     "Alignment",
