@@ -14,7 +14,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.dictionary.feature_moments import FeatureMoments
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning
@@ -141,7 +141,7 @@ class LowRankKernel:
 
         parts = []
         with stage("projection", total=n_points(Y)) as advance:
-            for part in map_blocks(evaluate, ArrayReader(Y), _ROWS, self.span.n_jobs):
+            for part in map_blocks(evaluate, RowReader([Y]), _ROWS, self.span.n_jobs):
                 parts.append(part)
                 advance(len(part))
         out = np.concatenate(parts)

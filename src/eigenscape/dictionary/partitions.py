@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import is_sparse
-from eigenscape.dictionary.readers import ArrayReader, RowReader, SubsetReader, read_blocks
+from eigenscape.dictionary.readers import RowReader, read_blocks
 from eigenscape.dictionary.selection import Dictionary, extend_from_rows
 from eigenscape.dictionary.source import PointArray, stack_rows
 from eigenscape.dictionary.span import Span
@@ -132,7 +132,7 @@ def screen_partition(
     bounds = np.full(n_points(Y), np.inf) if previous is None else previous.bounds.copy()
     is_here = (request.members >= first) & (request.members <= indices[-1])
     bounds[request.members[is_here] - first] = 0.0
-    for positions, block in read_blocks(ArrayReader(Y), 8192, bounds > request.min_error):
+    for positions, block in read_blocks(RowReader([Y]), 8192, bounds > request.min_error):
         errors = span.error_bounds(block, positions, request.min_error)
         bounds[positions] = errors if np.isfinite(errors).all() else span.project(block, positions).error
     searched = indices < request.first  # rows still beyond tol were rejected because of rounding
@@ -148,15 +148,12 @@ class Partitions(Protocol):
 
     def screen(self, dictionary: Dictionary, request: PoolRequest, start: int, stop: int) -> CandidatePool:
         """Screen the partitions ``start`` to ``stop`` (exclusive) and return the merged pool."""
-        ...
 
     def commit(self) -> None:
         """Keep the error bounds computed since the last commit: the dictionary was accepted."""
-        ...
 
     def rollback(self) -> None:
         """Restore the error bounds of the last commit."""
-        ...
 
 
 class PartitionScan:
@@ -232,7 +229,7 @@ class PartitionScan:
 def _extend_from_pool(
     dictionary: Dictionary, pool: CandidatePool, tol: float, max_size: float, stop: bool
 ) -> tuple[Dictionary, CandidatePool] | None:
-    reader = SubsetReader(pool.points, pool.indices)
+    reader = RowReader([pool.points], indices=pool.indices)
     extended = extend_from_rows(dictionary, reader, pool.bounds, tol, max_size, stop)
     return None if extended is None else (extended[0], replace(pool, bounds=extended[1]))
 

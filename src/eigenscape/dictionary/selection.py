@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from eigenscape._display import short_repr
 from eigenscape._progress import stage
-from eigenscape.dictionary.readers import ArrayReader, RowReader, read_blocks
+from eigenscape.dictionary.readers import RowReader, read_blocks
 from eigenscape.dictionary.source import KernelSource, PointArray, stack_rows
 from eigenscape.dictionary.span import MAX_ROUNDING, RESOLUTION, Span, SpanProjection, rounding_of_weights
 from eigenscape.kernels.base import n_points
@@ -261,7 +261,6 @@ class CandidateScan(Protocol):
         ``max_size`` instead. Errors are stored for the dictionary that is returned, so the next call must
         extend that dictionary. ``next_tol`` is a lower bound, usually met, of the tolerances of later calls.
         """
-        ...
 
 
 class RowScan:
@@ -370,5 +369,5 @@ def select_by_random_pivots(dictionary: Dictionary, X: PointArray, size: int, se
 
 def _errors(span: Span, X: PointArray) -> np.ndarray:
     """Return the projection errors (n,) of all points (Ouimet eq. 8)."""
-    blocks = read_blocks(ArrayReader(X), LAST_BLOCK)
+    blocks = read_blocks(RowReader([X]), LAST_BLOCK)
     return np.concatenate([span.project(Y, rows).error for rows, Y in blocks])

@@ -22,19 +22,15 @@ class KernelSource(Protocol):
 
     def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
         """Return the kernel values (n_new, m) between points and members."""
-        ...
 
     def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
         """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
-        ...
 
     def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
         """Return the representation of the points as members of a dictionary."""
-        ...
 
     def to(self, Z: PointArray) -> Columns:
         """Return the kernel between any points and the points ``Z``."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dtrtri
 
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.kernels.base import n_points
 from eigenscape.operators.gram import check_finite
@@ -140,7 +140,7 @@ class Span:
         def fill(positions: np.ndarray, block: PointArray) -> None:
             bounds[positions] = self._error_bounds(block, indices[positions], tol)
 
-        for _ in map_blocks(fill, ArrayReader(Y), _ROWS, self.n_jobs):
+        for _ in map_blocks(fill, RowReader([Y]), _ROWS, self.n_jobs):
             pass
         return bounds
 
@@ -178,7 +178,7 @@ class Span:
         def fill(positions: np.ndarray, block: PointArray) -> None:
             Z[positions] = self.from_values(self.values(block))
 
-        for _ in map_blocks(fill, ArrayReader(Y), _ROWS, self.n_jobs):
+        for _ in map_blocks(fill, RowReader([Y]), _ROWS, self.n_jobs):
             pass
         return Z
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape.dictionary.readers import ArrayReader, ChunkReader
+from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._available import available_if
@@ -275,7 +275,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                     self.selection, self.dictionary_size, similarity, X, options, self._source_
                 )
                 options = replace(options, members=members)
-            self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
+            self._set_model(fit_dictionary(self._source_, RowReader([X]), options), options, X)
             self._embedding_ = self._match_dtype(X, self._model_.coordinates)
         return self
 
@@ -378,7 +378,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
                 " read only once; pass the chunks again"
             )
         with running(self):
-            reader = ChunkReader(CheckedChunks(self, chunks))
+            reader = RowReader(CheckedChunks(self, chunks))
             self._set_model(second_pass(dictionary, reader, options), options)
         self._embedding_, self._stream_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
@@ -428,7 +428,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         if options.tol is not None or not can_repeat(chunks):
             self._first_pass(chunks, options)
         if can_repeat(chunks):
-            reader = ChunkReader(CheckedChunks(self, chunks, first=options.tol is None))
+            reader = RowReader(CheckedChunks(self, chunks, first=options.tol is None))
             if options.tol is None:
                 self._bind(next(iter(reader.chunks)))
                 state = fit_dictionary(self._source_, reader, options)

@@ -26,7 +26,7 @@ from eigenscape.methods.kernel_centers import place_centers
 from eigenscape.methods.lle import LLEMethod, alignment_factor
 from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import relative_residuals
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 #: Directions of ``A'DA`` (unit diagonal) with smaller eigenvalues are dropped.
 _RANK_TOL = 1e-10
@@ -120,7 +120,7 @@ def _solve(
     inner = (U * everything) @ U.T + 1 / forms.mass  # H, on the span of the whitened directions
     U = np.column_stack([np.full(len(U), forms.mass**-0.5), U[:, :n_components]])
     values = np.sqrt(forms.mass) * (A @ U)
-    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
+    signs = column_signs(values)
     signs[0] = 1.0
     gaps = np.append(0.0, pairs.values[:n_components])
     residuals = relative_residuals(forms.rough, forms.moment, gaps, U)

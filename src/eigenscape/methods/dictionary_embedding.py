@@ -23,7 +23,7 @@ from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import GeneralizedScale, UnitRows
 from eigenscape.solvers import EigenPairs
 from eigenscape.solvers.direct import partial_eigh
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 
 def greedy_embedding(
@@ -118,7 +118,7 @@ def low_rank_eigenfunctions(
 
 def _signed(pairs: EigenPairs, values: np.ndarray) -> tuple[EigenPairs, np.ndarray]:
     """Return the pairs and the function values (n, r) with canonical signs of the values."""
-    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
+    signs = column_signs(values)
     return replace(pairs, vectors=pairs.vectors * signs), values * signs
 
 

@@ -14,7 +14,7 @@ from eigenscape._progress import stage
 from eigenscape.dictionary.budget import moments_on_hull, on_hull, reduce_dictionary
 from eigenscape.dictionary.feature_moments import FeatureMoments
 from eigenscape.dictionary.low_rank import warn_isolated
-from eigenscape.dictionary.readers import ArrayReader, RowReader, map_blocks, read_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks, read_blocks
 from eigenscape.dictionary.selection import (
     CandidateScan,
     Dictionary,
@@ -240,7 +240,7 @@ def partial_fit(state: DictionaryState, Y: PointArray, options: DictionaryOption
     """
     assert options.tol is not None
     max_size = options.size or np.inf
-    cursor = ArrayReader(Y, state.moments.count).cursor()
+    cursor = RowReader([Y], state.moments.count).cursor()
     with stage(chunk_title(options), total=n_points(Y)) as advance:
         while (block := cursor.read(state.dictionary.block_size)) is not None:
             indices, rows = block
@@ -288,7 +288,7 @@ def budget_fit(state: DictionaryState, Y: PointArray, options: DictionaryOptions
     assert options.size is not None
     state = _with_total_error(state)
     with stage(chunk_title(options), total=n_points(Y)) as advance:
-        reader = ArrayReader(Y, state.moments.count)
+        reader = RowReader([Y], state.moments.count)
         # The gain of a new member is estimated from the rows of its block alone, since the components of
         # earlier rows in its direction are lost: blocks have at least 512 rows, if the chunk has as many.
         for indices, rows in read_blocks(reader, max(options.size, 512)):

@@ -24,7 +24,7 @@ from eigenscape.methods.probabilistic_pca import (
     expectation_sums,
     regression_change,
 )
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 #: Smallest noise variance relative to the variance of the feature: a feature that is a function of the others
 #: would have infinite likelihood.
@@ -95,8 +95,7 @@ def fit_factors(
         ]
         model, history, converged = max(runs, key=lambda run: run[1][-1])
     model = model.canonical()
-    coordinates = factor_posterior(model, data).means[weights > 0]
-    signs = np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
+    signs = column_signs(factor_posterior(model, data).means[weights > 0])
     model = replace(model, loadings=model.loadings * signs)
     return FactorResult(model, history, converged, np.flatnonzero(model.noise <= floor * (1 + 1e-9)))
 

@@ -24,7 +24,7 @@ from eigenscape.operators import DividedOperator, as_operator, materialized
 from eigenscape.quality.edge_distortion import laplacian_form, remove_loops
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 Correction = Literal["raw", "affine", "reweighted", "stochastic"]
 
@@ -48,7 +48,7 @@ class Transformation:
 
     def with_signs_of(self, Y: np.ndarray) -> Transformation:
         """Flip coordinates so that the largest entry of each column of ``Y`` (n, d) would become positive."""
-        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
+        signs = column_signs(Y)
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
 
 
@@ -148,8 +148,8 @@ def solve_reduced(
     # Columns have different units (coordinates and constants), so each is scaled by its own norm.
     size = np.where(forms.size > 0, forms.size, 1.0)[:, None]
     scaled = forms.degree / size / size.T
-    # Directions with smaller eigenvalues of Z'DZ (unit diagonal) are dropped: the rounding error of Z'(D - W)Z
-    # is divided by the eigenvalue and must stay below the smallest 1 - l, which falls like 1/n.
+    # Directions with smaller eigenvalues of Z'DZ (unit diagonal) are dropped: the rounding error of
+    # Z'(D - W)Z is divided by the eigenvalue and must stay below the smallest 1 - l, which falls like 1/n.
     rank_tol = max(1e-15 * W.shape[0], 1e-12)
     whitener = whiten(scaled, rank_tol, np.ones(len(size))).whitener / size
     pairs = generalized_eigh(forms.laplacian, forms.degree, count, "smallest", whitener)
@@ -204,15 +204,12 @@ class RowBasis(Protocol):
 
     def row_gram(self) -> np.ndarray:
         """Return ``Z Z'`` (n, n)."""
-        ...
 
     def apply(self, V: np.ndarray) -> np.ndarray:
         """Return ``Z V`` (n, c)."""
-        ...
 
     def apply_transpose(self, A: np.ndarray) -> np.ndarray:
         """Return ``Z' A`` (p, c)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,15 +47,12 @@ class SparseBasis(Protocol):
     @property
     def n_entries(self) -> int:
         """Number of nonzero entries of ``Z``."""
-        ...
 
     def n_overlaps(self, W: sparse.csr_array) -> float:
         """Return the number of nonzero entries of ``Z'WZ``, the diagonal of ``W`` included."""
-        ...
 
     def matrix(self) -> sparse.csr_array:
         """Return ``Z`` (n, p)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

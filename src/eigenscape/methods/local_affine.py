@@ -12,7 +12,7 @@ from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._progress import stage
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
@@ -41,15 +41,12 @@ class Inverse(Protocol):
     @property
     def X(self) -> Any:
         """Training rows (m, n_features)."""
-        ...
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         """Return rows (n_new, n_features) for coordinates ``Y`` (n_new, n_components)."""
-        ...
 
     def reconstruct(self, indices: np.ndarray) -> np.ndarray:
         """Return training rows computed from their coordinates, each without itself if possible."""
-        ...
 
 
 def relative_error(inverse: Inverse) -> float:
@@ -90,7 +87,7 @@ def map_rows(
     size = min(_BLOCK_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
     results = []
     with stage("inverse", total=len(Y)) as advance:
-        for result in map_blocks(lambda _, block: function(np.asarray(block)), ArrayReader(Y), size, n_jobs):
+        for result in map_blocks(lambda _, block: function(np.asarray(block)), RowReader([Y]), size, n_jobs):
             results.append(result)
             advance(size)
     return results

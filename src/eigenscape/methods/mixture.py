@@ -29,11 +29,9 @@ class MixtureKernels(Protocol):
     @property
     def centers(self) -> np.ndarray:
         """Centres (K, D)."""
-        ...
 
     def exponents(self, X: np.ndarray) -> np.ndarray:
         """Return ``log p_k(x)`` (n, K) up to a constant shared by all kernels."""
-        ...
 
 
 class ForwardKernels(MixtureKernels, Protocol):
@@ -42,24 +40,19 @@ class ForwardKernels(MixtureKernels, Protocol):
     @property
     def sigma(self) -> float:
         """Typical width."""
-        ...
 
     @property
     def covariances(self) -> np.ndarray:
         """``Sigma_k`` (K, D, D)."""
-        ...
 
     def common_gradient(self, X: np.ndarray) -> np.ndarray:
         """Return a part (n, D) that all gradients of ``log p_k`` at a point have in common."""
-        ...
 
     def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
-        ...
 
     def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
         """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

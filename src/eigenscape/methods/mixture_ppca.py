@@ -21,7 +21,7 @@ from eigenscape.methods.probabilistic_pca import (
     maximize,
 )
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +72,18 @@ class MixtureSamples(Protocol):
 
     def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return samples to be clustered, missing values filled, and their weights: all, or a subset."""
-        ...
 
     def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
         """Return a mixture from the partition of all samples by their nearest centre (k, d)."""
-        ...
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
         """Perform the E-step."""
-        ...
 
     def maximization(self, mixture: Mixture, statistics: Any, options: MixtureOptions) -> Mixture:
         """Perform the M-step with the statistics of :meth:`expectation`."""
-        ...
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
         """Return for each model the signs (q,) that make the largest coordinate of its samples positive."""
-        ...
 
 
 def membership(mixture: Mixture, data: ObservedData) -> Membership:
@@ -216,7 +211,7 @@ class WeightedMixtureSamples:
             means[self.samples.weights[rows] > 0]
             for rows, means in coordinates_by_model(mixture, self.samples.data)
         ]
-        return [_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
+        return [column_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
 
 
 def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> MixtureResult:
@@ -240,11 +235,6 @@ def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.
     labels = np.argmax(result.log_responsibilities, axis=1)
     each = [np.flatnonzero(labels == k) for k in range(len(mixture.models))]
     return [(rows, posterior.means[rows]) for rows, posterior in zip(each, result.posteriors, strict=True)]
-
-
-def _signs(coordinates: np.ndarray) -> np.ndarray:
-    """Return the signs that make the largest entry of each column positive."""
-    return np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
 
 
 def canonical_mixture(mixture: Mixture, samples: MixtureSamples) -> Mixture:

@@ -24,8 +24,8 @@ from eigenscape.solvers.pairs import canonical_signs
 
 #: Maximal number of breakpoints of the monotone function that are stored.
 _MAX_KNOTS = 4096
-#: A new point has converged when a step is shorter than this (the mean squared distance on the map is one).
-_STEP_TOL, _MAX_STEPS = 1e-10, 20_000
+#: Largest number of steps in which a new point is placed.
+MAX_STEPS = 20_000
 
 Ties = Literal["primary", "secondary"]
 
@@ -101,7 +101,7 @@ def best_layout(
             " determines no map; use another metric"
         )
     regression = MonotoneRegression(dissimilarities, options.ties)
-    starts = [_rank_start(dissimilarities, options.n_components)]
+    starts = [classical_start(rankdata(dissimilarities) / len(dissimilarities), options.n_components)]
     rng = np.random.default_rng(options.seed)
     starts += [rng.standard_normal(starts[0].shape) for _ in range(options.n_init - 1)]
     best: tuple[Layout, np.ndarray] | None = None
@@ -116,9 +116,9 @@ def best_layout(
     return *normalized_layout(*best), regression
 
 
-def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
-    """Return the classical MDS (m, n_components) of the ranks of the dissimilarities."""
-    K = -0.5 * squareform(np.square(rankdata(dissimilarities) / len(dissimilarities)))
+def classical_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
+    """Return the classical MDS (m, n_components) of condensed dissimilarities, without columns of zeros."""
+    K = -0.5 * squareform(np.square(dissimilarities))
     means = K.mean(axis=0)
     K -= means[:, None] + (means - means.mean())
     values, vectors = partial_eigh(K, len(K) - n_components, len(K) - 1)
@@ -204,7 +204,7 @@ class OrdinalEmbedding:
                 advance(rows.stop - rows.start)
         if unconverged:
             warn(
-                f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps;"
+                f"the coordinates of {unconverged} new point(s) had not converged after {MAX_STEPS} steps;"
                 " the stress changes little around them",
                 NotConvergedWarning,
             )
@@ -212,16 +212,26 @@ class OrdinalEmbedding:
 
     def _place(self, dissimilarities: np.ndarray) -> tuple[np.ndarray, int]:
         """Return coordinates for rows of dissimilarities, and how many of them have not converged."""
-        from eigenscape._compiled.majorize import place_points
-
-        points = self.layout.points
         targets = np.interp(dissimilarities, *self.knots)
-        n_nearest = min(points.shape[1] + 2, len(points))
-        nearest = np.argsort(dissimilarities, axis=1, kind="stable")[:, :n_nearest]
-        weights = 1 / (np.take_along_axis(targets, nearest, axis=1) + 1e-6)
-        weights /= weights.sum(axis=1, keepdims=True)
-        coordinates = np.einsum("nk,nkp->np", weights, points[nearest])
-        return coordinates, place_points(targets, points, coordinates, _STEP_TOL, _MAX_STEPS)
+        return place_at(targets, self.layout.points, 1e-10, dissimilarities)
+
+
+def place_at(
+    distances: np.ndarray, points: np.ndarray, tol: float, order: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Place points at given distances (n, m) from fixed points; also return how many have not converged.
+
+    The start is a mean of the fixed points with the smallest entries of ``order`` (n, m). A point has
+    converged when a step is shorter than ``tol``; the mean squared distance on the map is one.
+    """
+    from eigenscape._compiled.majorize import place_points
+
+    n_nearest = min(points.shape[1] + 2, len(points))
+    nearest = np.argsort(order, axis=1, kind="stable")[:, :n_nearest]
+    weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
+    weights /= weights.sum(axis=1, keepdims=True)
+    places = np.einsum("nk,nkp->np", weights, points[nearest])
+    return places, place_points(distances, points, places, tol, MAX_STEPS)
 
 
 def ordinal_mds(

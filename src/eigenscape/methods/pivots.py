@@ -31,7 +31,7 @@ from eigenscape.methods.landmark_mds import check_landmark_rank
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
 from eigenscape.solvers import EigenPairs, Order, SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 _EPS = np.finfo(np.float64).eps
 #: Random starts tried for each pair of pivots: deflated non-Euclidean distances may vanish around a start.
@@ -160,8 +160,7 @@ def _projection(
     formula serves all methods; the ``v`` are not orthonormal here.
     """
     m, p = pairs.vectors.shape
-    values = K @ pairs.vectors
-    W = pairs.vectors * np.where((canonical_signs(values) == values).all(axis=0), 1.0, -1.0)
+    W = pairs.vectors * column_signs(K @ pairs.vectors)
     values = K @ W  # coordinates of the landmarks around the kernel's origin
     factors = np.sqrt(np.abs(pairs.values) / m)
     pairs = replace(pairs, vectors=W * np.sqrt(np.abs(pairs.values)) * np.sign(pairs.values))

@@ -23,7 +23,7 @@ from eigenscape.methods.probabilistic_pca import (
 )
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 #: Smallest noise variance relative to the mean variance of the features: data that lie exactly in a plane
 #: would have infinite likelihood.
@@ -66,50 +66,40 @@ class PPCASamples(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and of features."""
-        ...
 
     @property
     def weight(self) -> float:
         """Sum of the sample weights."""
-        ...
 
     @property
     def complete(self) -> bool:
         """Whether no value is missing."""
-        ...
 
     @property
     def means(self) -> np.ndarray:
         """Mean of the observed values of each column (d,)."""
-        ...
 
     @property
     def variance(self) -> float:
         """Mean squared difference of the observed values to the column means."""
-        ...
 
     def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         """Return leading axes of the samples, missing values replaced by column means."""
-        ...
 
     def pairwise_covariance(self) -> np.ndarray:
         """Return the covariance (d, d), each entry from the samples in which both features were observed.
 
         Zero for features never observed together. The matrix may be indefinite.
         """
-        ...
 
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
         """Return the covariance (d, d) of the complete samples expected under the model."""
-        ...
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
         """Return the sums of the E-step."""
-        ...
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
         """Return the log-likelihood and the signs (q,) that make the largest coordinates positive."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +147,7 @@ class WeightedSamples:
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
         posterior = compute_posterior(model, self.data)
-        means = posterior.means[self.weights > 0]
-        signs = np.where((canonical_signs(means) == means).all(axis=0), 1.0, -1.0)
+        signs = column_signs(posterior.means[self.weights > 0])
         return float(self.weights @ posterior.log_likelihood), signs
 
 

@@ -83,7 +83,6 @@ class Objective(Protocol):
 
     def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (s,) and gradients (s, r) for directions ``W`` (s, r) in data ``Z`` (n, r)."""
-        ...
 
 
 @dataclass(frozen=True)
