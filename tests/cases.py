@@ -767,7 +767,6 @@ def _landmark_isomap() -> None:
         apart(f"landmarks-split-shift-{mode}", "split", n_landmarks=20, indefinite="shift")
         apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
         apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
-        apart(f"axes-split-{mode}", "split", n_landmarks=20, axes="samples")
         if mode != "connect":
             apart(
                 f"landmarks-split-graph-{mode}",

@@ -185,7 +185,7 @@ def test_a_model_without_samples_is_not_updated() -> None:
     labels = np.arange(60) % 2  # no sample is in part 2
     samples = WeightedSamples(data, ones)
     start = mixture_from_labels(samples, labels, 3, 2, options)
-    found = run_mixture_em(start, WeightedMixtureSamples(samples), options).mixture
+    found = run_mixture_em(start, WeightedMixtureSamples(samples), options).model
     assert found.proportions[2] == 0
     assert np.isfinite(membership(found, data).log_likelihood).all()
 

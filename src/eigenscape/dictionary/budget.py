@@ -74,8 +74,6 @@ def reduce_dictionary(
 
 def _transformed(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray) -> FeatureMoments:
     """Return the moments of ``A c + t``."""
-    assert moments.first is not None
-    assert moments.second is not None
     return replace(
         moments,
         origin=matrix @ moments.origin + offset,
@@ -86,8 +84,6 @@ def _transformed(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray
 
 def _sum_of_squares(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray) -> float:
     """Return ``sum |A c - t|^2``."""
-    assert moments.first is not None
-    assert moments.second is not None
     mean = moments.first / moments.weight
     centered = moments.second - moments.weight * np.outer(mean, mean)
     shift = matrix @ (moments.origin + mean) - offset
@@ -105,7 +101,6 @@ def choose_members(span: Span, moments: FeatureMoments, size: int) -> np.ndarray
     members = span.factor  # coordinates of the members, (m, m)
     chosen: list[int] = []
     if span.sum_to_one:
-        assert moments.first is not None
         mean = moments.origin + moments.first / moments.weight
         chosen = [int(np.argmin(np.square(members - mean).sum(axis=1)))]
     base = members[chosen[0]] if chosen else np.zeros(span.size)
@@ -136,8 +131,6 @@ def choose_members(span: Span, moments: FeatureMoments, size: int) -> np.ndarray
 
 def _moment_about(moments: FeatureMoments, base: np.ndarray) -> np.ndarray:
     """Return ``sum (c - b)(c - b)'``, (m, m)."""
-    assert moments.first is not None
-    assert moments.second is not None
     offset = moments.origin - base
     cross = np.outer(moments.first, offset)
     return moments.second + cross + cross.T + moments.weight * np.outer(offset, offset)

@@ -153,9 +153,9 @@ def accumulate_moments(
     def block_moments(indices: np.ndarray, Y: PointArray) -> FeatureMoments:
         projection = single.project(Y, indices)
         averages = None if mean is None else span.features(projection.Z) @ mean
-        return FeatureMoments(origin).add(projection, averages)
+        return FeatureMoments.about(origin).add(projection, averages)
 
-    moments = FeatureMoments(origin)
+    moments = FeatureMoments.about(origin)
     with stage("second pass") as advance:
         for part in map_blocks(block_moments, reader, BLOCK_ROWS, span.n_jobs):
             moments = moments.merge(part)
@@ -226,7 +226,7 @@ def accumulate_values(span: Span, reader: RowReader) -> ValueSums:
 
 def initial_state(source: KernelSource, Y: PointArray, options: DictionaryOptions) -> DictionaryState:
     """Return the state before any point is seen; ``Y`` is a sample of the points to come."""
-    empty = FeatureMoments(np.empty(0))
+    empty = FeatureMoments.about(np.empty(0))
     dictionary = empty_dictionary(source, Y, options.sum_to_one, options.n_jobs)
     return DictionaryState(dictionary, empty, empty if options.normalization == "divisive" else None)
 
@@ -262,7 +262,7 @@ def _add_block(
     """Add a block of points to the moments."""
     span, weighted = state.span, state.weighted_moments
     is_first = state.moments.count == 0
-    moments = FeatureMoments(projection.Z.mean(axis=0)) if is_first else state.moments.pad(span.size)
+    moments = FeatureMoments.about(projection.Z.mean(axis=0)) if is_first else state.moments.pad(span.size)
     mean = None if options.averages == "implicit" else mean_of_members(span)
     if weighted is None:
         return replace(state, moments=moments.add(projection), mean=mean)
@@ -324,7 +324,9 @@ def _replace_members(
     before = state.total_error or 0.0
     error = before + float(projection.error.sum())
     is_first = state.moments.count == 0
-    earlier = FeatureMoments(projection.Z.mean(axis=0)) if is_first else state.moments.pad(dictionary.size)
+    earlier = (
+        FeatureMoments.about(projection.Z.mean(axis=0)) if is_first else state.moments.pad(dictionary.size)
+    )
     moments = earlier.add(projection)
     if dictionary.size > size:
         dictionary, moments, moved, moved_earlier = reduce_dictionary(dictionary, moments, size, earlier)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -117,13 +118,12 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
     with the best of several widths."""
     n = len(target)
     tried = np.unique(np.linspace(0, n - 1, min(n, _PREDICTED)).astype(np.intp))
-    distances = np.sqrt(_squared_distances(known[tried], known[tried]))
-    median = float(np.median(distances[np.triu_indices(len(tried), 1)])) or 1.0
+    median = float(np.median(pdist(known[tried]))) or 1.0
     errors = np.zeros(len(WIDTHS))
     with stage("independence", total=len(tried)) as advance:
         for rows in row_blocks(len(tried), 32 * n):
             some = tried[rows]
-            squares = _squared_distances(known[some], known)
+            squares = cdist(known[some], known, "sqeuclidean")
             squares[np.arange(len(some)), some] = np.inf  # leave one out
             squares -= squares.min(axis=1, keepdims=True)  # the largest weight is one: no sum underflows
             for place, fraction in enumerate(WIDTHS):
@@ -133,14 +133,6 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
                 ).sum()
             advance(len(some))
     return float(np.sqrt(errors.min() / np.square(target[tried]).sum())) if target.any() else 0.0
-
-
-def _squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return squared distances (a, b) of points with few coordinates, without cancellation."""
-    total = np.zeros((len(A), len(B)))
-    for a, b in zip(A.T, B.T, strict=True):
-        total += np.square(a[:, None] - b)
-    return total
 
 
 def _local_fits(weights: np.ndarray, x: np.ndarray, at: np.ndarray, y: np.ndarray) -> np.ndarray:

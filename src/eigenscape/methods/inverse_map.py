@@ -11,12 +11,7 @@ from scipy import linalg
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape.methods.kernel_eigenmap import KernelBasis
-from eigenscape.methods.mixture import (
-    AffineMixture,
-    AnisotropicKernels,
-    inverse_root,
-    kernel_weights,
-)
+from eigenscape.methods.mixture import AffineMixture, ellipses_of, kernel_weights
 from eigenscape.solvers import whiten
 
 #: Directions that the map shrinks to less than this fraction of the most stretched one are not inverted.
@@ -61,17 +56,16 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
     covariances = kernels.mapped_covariances(tangents)
     floor = max(_FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)
-    roots = np.array([inverse_root(covariance, floor) for covariance in covariances])
     inverses = np.array([linalg.pinv(tangent, rtol=_FLAT) for tangent in tangents])  # (K, D, d)
     slopes = np.ascontiguousarray(inverses.transpose(0, 2, 1))
     constant = np.zeros(kernels.centers.shape[1])
-    return AffineMixture(AnisotropicKernels(means, roots), slopes, kernels.centers, constant)
+    return AffineMixture(ellipses_of(means, covariances, floor), slopes, kernels.centers, constant)
 
 
 def constant_inverse(X: np.ndarray, Y: np.ndarray) -> AffineMixture:
     """Return a mixture of one kernel with the mean of ``X`` as value: the start of an affine regression."""
-    root = inverse_root(np.cov(Y.T).reshape(Y.shape[1], -1), np.finfo(float).tiny)
-    kernels, D = AnisotropicKernels(Y.mean(axis=0)[None], root[None]), X.shape[1]
+    covariance, D = np.cov(Y.T).reshape(1, Y.shape[1], -1), X.shape[1]
+    kernels = ellipses_of(Y.mean(axis=0)[None], covariance, np.finfo(float).tiny)
     return AffineMixture(kernels, np.zeros((1, Y.shape[1], D)), X.mean(axis=0)[None], np.zeros(D))
 
 

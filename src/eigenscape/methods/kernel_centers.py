@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import linalg, sparse
 from scipy.cluster.vq import kmeans2
 
 from eigenscape._memory import row_blocks
@@ -16,7 +15,13 @@ from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.exceptions import RankError, UndefinedMapError
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.pairwise import squared_euclidean
-from eigenscape.methods.mixture import EllipticKernels, IsotropicKernels, kernel_weights
+from eigenscape.methods.mixture import (
+    EllipticKernels,
+    IsotropicKernels,
+    ellipses_of,
+    kernel_weights,
+    weighted_axes,
+)
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
 
@@ -134,11 +139,7 @@ def local_ellipses(X: np.ndarray, kernels: IsotropicKernels, fixed_width: bool) 
     largest. All are raised if necessary such that every point belongs to a kernel; with ``fixed_width`` that
     is an error.
     """
-    columns = sparse.csc_array(kernel_weights(kernels, X).matrix)
-    axes = [
-        _relative_axes(columns.data[column], X[columns.indices[column]])
-        for column in map(slice, columns.indptr[:-1], columns.indptr[1:])
-    ]
+    axes = [_relative_axes(weight, X[rows]) for rows, weight in kernel_weights(kernels, X).members()]
     K, D = kernels.centers.shape
     q = max(len(widths) for widths, _ in axes)
     directions, spreads = np.zeros((K, q, D)), np.full((K, q), FLOOR)
@@ -160,13 +161,10 @@ def local_ellipses(X: np.ndarray, kernels: IsotropicKernels, fixed_width: bool) 
 
 
 def _relative_axes(weight: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return widths relative to the largest (q,), those above the floor, and their directions (q, D)."""
-    if len(weight) == 0:
-        return np.zeros(0), np.zeros((0, points.shape[1]))
-    spread = np.sqrt(weight)[:, None] * (points - weight @ points / weight.sum())
-    widths, directions = linalg.svd(spread, full_matrices=False)[1:]
-    kept = widths > FLOOR * widths[0]
-    return widths[kept] / widths[0] if kept.any() else widths[:0], directions[kept]
+    """Return the widths (q,) above the floor, relative to the largest, and their directions (q, D)."""
+    widths, directions = weighted_axes(weight, points)
+    kept = widths > FLOOR * widths.max(initial=0.0)
+    return widths[kept] / widths.max(initial=1e-300), directions[kept]
 
 
 def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) -> EllipticKernels:
@@ -179,15 +177,15 @@ def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) 
         )
     if not np.allclose(covariances, np.swapaxes(covariances, -1, -2), rtol=1e-8, atol=0):
         raise ValueError("covariances must be symmetric; use (C + C.T) / 2")
-    values, vectors = np.linalg.eigh(np.broadcast_to(covariances, (K, D, D)))
+    covariances = np.broadcast_to(covariances, (K, D, D))
+    values = np.linalg.eigvalsh(covariances)
     if (values <= np.finfo(float).eps * values[:, -1:]).any():
         k = int(np.argmin(values[:, 0]))
         raise ValueError(
-            f"covariances must be positive definite, but that of kernel {k} has the eigenvalue"
+            f"covariances must be positive definite, but the matrix of kernel {k} has the eigenvalue"
             f" {values[k, 0]:.3g}; add a small multiple of the identity"
         )
-    directions = np.ascontiguousarray(vectors.transpose(0, 2, 1))
-    ellipses = EllipticKernels(centers, directions, np.sqrt(values), np.sqrt(values[:, -1]))
+    ellipses = ellipses_of(centers, covariances)
     distance = max_mahalanobis(X, ellipses)
     if distance > MAX_DISTANCE:
         raise UndefinedMapError(

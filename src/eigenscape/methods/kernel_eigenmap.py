@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
@@ -35,6 +35,7 @@ from eigenscape.methods.mixture import (
     KernelWeights,
     MixtureKernels,
     kernel_weights,
+    weighted_axes,
 )
 from eigenscape.quality.edge_distortion import distortion
 
@@ -66,7 +67,7 @@ class KernelBasis:
 
     ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernels); with None the local
     coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row. ``unit`` is the length in which local
-    coordinates are measured in inner products of rows, beside the constant of each kernel.
+    coordinates are measured in inner products of rows, where they are added to the constant of each kernel.
     """
 
     X: np.ndarray
@@ -159,11 +160,8 @@ class KernelBasis:
 
     def _members(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield each kernel, its rows, their factors (m,) and their local coordinates (m, q)."""
-        columns = sparse.csc_array(self.weights.matrix)
-        for k, center in enumerate(self.kernels.centers):
-            column = slice(columns.indptr[k], columns.indptr[k + 1])
-            rows, weight = columns.indices[column], columns.data[column]
-            local = self.X[rows] - center
+        for k, (rows, weight) in enumerate(self.weights.members()):
+            local = self.X[rows] - self.kernels.centers[k]
             if self.projections is not None:
                 local = local @ self.projections[k].T
             yield k, rows, weight if self.scale is None else weight * self.scale[rows], local
@@ -196,14 +194,8 @@ def local_projections(
     """Return weighted principal directions (K, q, D) of the points of each kernel (Brand sec. 6)."""
     K, D = kernels.centers.shape
     projections = np.zeros((K, local_components, D))
-    columns = sparse.csc_array(weights.matrix)
-    for k in range(K if local_components else 0):
-        column = slice(columns.indptr[k], columns.indptr[k + 1])
-        weight, points = columns.data[column], X[columns.indices[column]]
-        if len(weight) == 0:
-            continue
-        spread = np.sqrt(weight)[:, None] * (points - weight @ points / weight.sum())
-        directions = linalg.svd(spread, full_matrices=False)[2][:local_components]
+    for k, (rows, weight) in enumerate(weights.members()):
+        directions = weighted_axes(weight, X[rows])[1][:local_components]
         projections[k, : len(directions)] = directions
     return projections
 

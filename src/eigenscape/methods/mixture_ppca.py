@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from eigenscape._progress import stage
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.methods.probabilistic_pca import (
+    EMResult,
     LatentGaussian,
     Posterior,
     closed_form,
@@ -19,6 +19,7 @@ from eigenscape.methods.probabilistic_pca import (
     draw_samples,
     expectation_sums,
     maximize,
+    maximize_likelihood,
 )
 from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import column_signs
@@ -57,14 +58,6 @@ class MixtureExpectation(NamedTuple):
     log_likelihood: float
     n_observed: float  # weighted number of observed values
     statistics: Any
-
-
-class MixtureResult(NamedTuple):
-    """Result of EM: the mixture, the log-likelihood after each step, and whether it stopped rising."""
-
-    mixture: Mixture
-    log_likelihoods: list[float]
-    converged: bool
 
 
 class MixtureSamples(Protocol):
@@ -214,19 +207,15 @@ class WeightedMixtureSamples:
         return [column_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
 
 
-def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> MixtureResult:
+def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> EMResult[Mixture]:
     """Run EM until a step raises the log-likelihood by at most ``tol`` per observed value."""
-    history: list[float] = []
-    with stage("expectation maximisation", total=options.max_iter, bound=True) as advance:
-        for _ in range(options.max_iter):
-            result = samples.expectation(mixture)
-            history.append(result.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= options.tol * result.n_observed:
-                return MixtureResult(mixture, history, True)
-            mixture = samples.maximization(mixture, result.statistics, options)
-            advance(1)
-    history.append(samples.expectation(mixture).log_likelihood)
-    return MixtureResult(mixture, history, False)
+    return maximize_likelihood(
+        mixture,
+        samples.expectation,
+        lambda one, result: samples.maximization(one, result.statistics, options),
+        options.tol,
+        options.max_iter,
+    )
 
 
 def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -8,17 +8,18 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from eigenscape._progress import stage
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes, leading_axes
 from eigenscape.methods.probabilistic_pca import (
+    EMResult,
     ExpectationSums,
     LatentGaussian,
     compute_posterior,
     expectation_sums,
     expected_covariance,
     maximize,
+    maximize_likelihood,
     model_from_axes,
 )
 from eigenscape.operators import CenteredRows, weighted_mean
@@ -41,14 +42,6 @@ class PPCAOptions:
     tol: float
     max_iter: int
     seed: int
-
-
-class EMResult(NamedTuple):
-    """Result of EM: the model, the log-likelihood after each step, and whether it stopped rising."""
-
-    model: LatentGaussian
-    log_likelihoods: list[float]
-    converged: bool
 
 
 class PPCAResult(NamedTuple):
@@ -185,19 +178,11 @@ def noise_floor(variance: float, ratio: float) -> float:
 
 def run_em(
     model: LatentGaussian, samples: PPCASamples, min_noise: float, tol: float, max_iter: int
-) -> EMResult:
+) -> EMResult[LatentGaussian]:
     """Run EM from ``model`` until a step raises the log-likelihood by at most ``tol`` per observed value."""
-    history: list[float] = []
-    with stage("expectation maximisation", total=max_iter, bound=True) as advance:
-        for _ in range(max_iter):
-            sums = samples.expectation(model)
-            history.append(sums.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= tol * sums.n_observed:
-                return EMResult(model, history, True)
-            model = maximize(model, sums, min_noise)
-            advance(1)
-    history.append(samples.expectation(model).log_likelihood)
-    return EMResult(model, history, False)
+    return maximize_likelihood(
+        model, samples.expectation, lambda one, sums: maximize(one, sums, min_noise), tol, max_iter
+    )
 
 
 def _closed_form(
@@ -214,7 +199,7 @@ def _closed_form(
     return model_from_axes(axes, count, min_noise)
 
 
-def _fit_by_em(samples: PPCASamples, options: PPCAOptions, min_noise: float) -> EMResult:
+def _fit_by_em(samples: PPCASamples, options: PPCAOptions, min_noise: float) -> EMResult[LatentGaussian]:
     """Run EM from random loadings, or with missing values from several starts; keep the best."""
     growing = isinstance(options.n_components, str) and not samples.complete
     model = _closed_form(samples, 1 if growing else options.n_components, min_noise, options.seed)
@@ -236,7 +221,7 @@ def _starting_models(
 ) -> list[LatentGaussian]:
     """Return starting points of EM.
 
-    With missing values: the model of the filled samples, that of the pairwise covariance, and random ones.
+    With missing values: the models of the filled samples and of the pairwise covariance, and random ones.
     Blocks of missing values cause saddle points at which a feature or a component has no loadings, so no
     start has loadings of exactly zero.
     """

@@ -75,7 +75,7 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     if Y is None:
         return _training_loss(embedding)
     n_ordered = n_pairs(n_points(Y))
-    return float(_pair_squares(embedding, Y, Y, between, same=True)[-1]) / n_ordered
+    return float(squared_errors_between(embedding, Y, Y, between, same=True)[-1]) / n_ordered
 
 
 def kernel_loss_curve(
@@ -109,32 +109,24 @@ def kernel_loss_curve(
     if Y is None:
         return _training_curve(embedding)
     n_ordered = n_pairs(n_points(Y))
-    return _pair_squares(embedding, Y, Y, between, same=True, curve=True) / n_ordered
+    return squared_errors_between(embedding, Y, Y, between, same=True, curve=True) / n_ordered
 
 
 def squared_errors_between(
-    embedding: Embedding | PiecewiseEmbedding, Y: Any, Z: Any, *, same: bool, curve: bool = False
+    embedding: Embedding | PiecewiseEmbedding,
+    Y: Any,
+    Z: Any,
+    table: Any = None,
+    *,
+    same: bool,
+    curve: bool = False,
 ) -> np.ndarray:
     """Return the sums of the squared errors over all pairs of a point of ``Y`` and a point of ``Z``.
 
     If ``same``, the two are the same points, and pairs of a point with itself are left out. One sum, or with
     ``curve`` one for each number of coordinates.
-    """
-    return _pair_squares(embedding, Y, Z, None, same=same, curve=curve)
-
-
-def _pair_squares(
-    embedding: Embedding | PiecewiseEmbedding,
-    Y: Any,
-    Z: Any,
-    table: Any,
-    *,
-    same: bool,
-    curve: bool = False,
-) -> np.ndarray:
-    """Return the sums of the squared errors over pairs, for all coordinates or each number of them.
-
-    The kernel and its expansion are zero between points of different pieces.
+    ``table`` are similarities or distances of the pairs, if those to the training points are precomputed. The
+    kernel and its expansion are zero between points of different pieces.
     """
     n_components = np.shape(embedding.eigenvalues)[-1]
     columns = {id(part.functions): part for part in embedding.parts(Z)}
