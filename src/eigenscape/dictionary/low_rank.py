@@ -22,9 +22,6 @@ from eigenscape.kernels.base import Columns, n_points
 from eigenscape.operators.gram import check_finite
 from eigenscape.solvers import EigenPairs
 
-#: Rows per block and thread.
-_ROWS = 2048
-
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
@@ -141,7 +138,7 @@ class LowRankKernel:
 
         parts = []
         with stage("projection", total=n_points(Y)) as advance:
-            for part in map_blocks(evaluate, RowReader([Y]), _ROWS, self.span.n_jobs):
+            for part in map_blocks(evaluate, RowReader([Y]), 2048, self.span.n_jobs):
                 parts.append(part)
                 advance(len(part))
         out = np.concatenate(parts)

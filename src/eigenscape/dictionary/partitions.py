@@ -25,9 +25,6 @@ from eigenscape.kernels.base import n_points
 _POOL_BYTES, _MIN_ROWS = 2**22, 256
 #: The first rows, one in _HEAD_FRACTION but at least _MIN_HEAD, are searched locally before any partition is.
 _HEAD_FRACTION, _MIN_HEAD = 64, 8192
-#: Rows with errors down to this multiple of the tolerance are collected too: the next runs of algorithm 2
-#: bisect the tolerance and need them.
-_LOOKAHEAD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +197,8 @@ class PartitionScan:
         """Screen groups of partitions until none has a row beyond the tolerance."""
         ends = self.partitions.ends
         start, width, first = 0, len(ends), 0
-        min_error = max(min(next_tol, tol), _LOOKAHEAD * tol)
+        # Rows within the tolerance are collected too: later runs of algorithm 2, which bisects it, need them.
+        min_error = max(min(next_tol, tol), 0.5 * tol)
         while start < len(ends):
             end = min(start + width, len(ends))
             if start > 0 and ends[end - 1] == ends[start - 1]:  # empty partitions

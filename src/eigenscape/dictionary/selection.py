@@ -16,13 +16,6 @@ from eigenscape.dictionary.source import KernelSource, PointArray, stack_rows
 from eigenscape.dictionary.span import MAX_ROUNDING, RESOLUTION, Span, SpanProjection, rounding_of_weights
 from eigenscape.kernels.base import n_points
 
-#: Rounding is negligible while all squared pivots exceed this multiple of the squared norm.
-_WELL_CONDITIONED = 1e-4
-#: Typical share of the estimated rounding error, which adds the errors of all weights without their signs.
-_TYPICAL = 1e-3
-#: Bisections of the tolerance in algorithm 2.
-_BISECTIONS = 40
-
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
@@ -122,7 +115,7 @@ class _Block:
         residual, norm = float(self.residual[position]), float(self.squared_norm[position])
         if residual <= RESOLUTION * norm:
             return False
-        if min(residual, self.smallest_pivot) > _WELL_CONDITIONED * norm:
+        if min(residual, self.smallest_pivot) > 1e-4 * norm:  # rounding is negligible
             return True
         a, span = self.n_selected, self.start.span
         own = self.rows[:a, position]  # coordinates in the directions of the points selected in this block
@@ -134,7 +127,8 @@ class _Block:
             self.Z[position] - later @ self.Z[self.selected] if a else self.Z[position]
         )
         weights = float(np.abs(earlier).sum() + np.abs(later).sum())
-        return residual > _TYPICAL * float(rounding_of_weights(np.array(weights), np.array(norm)))
+        # The estimate adds the errors of all weights without their signs; the typical error is much smaller.
+        return residual > 1e-3 * float(rounding_of_weights(np.array(weights), np.array(norm)))
 
     def select(self, position: int) -> None:
         """Add a candidate: a new row of ``L``, with the square root of its residual on the diagonal."""
@@ -293,7 +287,7 @@ def select_by_size(dictionary: Dictionary, scan: CandidateScan, size: int, first
         while (extended := scan.extend(dictionary, above, size)) is None:
             below, above = above, 10 * above
         while True:
-            for _ in range(_BISECTIONS):
+            for _ in range(40):
                 if extended is not None:
                     advance(extended.size - dictionary.size)
                     dictionary = extended

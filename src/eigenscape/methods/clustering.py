@@ -1,4 +1,11 @@
-"""Centres of clusters, and cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2)."""
+"""Centres and number of clusters, and cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2).
+
+A number of clusters is stable if the clusters stay the same under random weights of the points, drawn from an
+exponential distribution: the Bayesian bootstrap (Rubin 1981) of the empirical measure. The stable number with
+the largest eigengap is chosen.
+
+See docs/decisions/methods-clusters.md.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +26,6 @@ from eigenscape.operators import Operator
 from eigenscape.quality.cuts import cut_of_sums
 from eigenscape.solvers import SolverConfig
 
-#: Maximum number of rotations in the discretisation of Yu and Shi.
-_ROTATIONS = 100
-#: Maximum number of iterations of k-means, and their tolerance relative to the variance of the features.
-_KMEANS_STEPS, _KMEANS_TOL = 300, 1e-4
-
 
 def cluster_centers(
     X: np.ndarray,
@@ -35,19 +37,20 @@ def cluster_centers(
 ) -> np.ndarray:
     """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers.
 
-    ``weights`` (n,) are those of the rows; None if all are 1."""
+    A run has at most 300 iterations and ends when the centres move by less than 1e-4 of the mean variance of
+    the features. ``weights`` (n,) are the weights of the rows; None if all are 1."""
     from eigenscape._compiled.kmeans import improve_centers, seed_centers
 
     X = np.ascontiguousarray(X, dtype=np.float64)
     weights = np.ones(len(X)) if weights is None else weights
     mean = np.average(X, axis=0, weights=weights)
-    tol = _KMEANS_TOL * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
+    tol = 1e-4 * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
     draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
 
     def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
         centers = np.empty((n_clusters, X.shape[1]))
         seed_centers(X, weights, uniform, centers)
-        return improve_centers(X, weights, centers, _KMEANS_STEPS, tol), centers
+        return improve_centers(X, weights, centers, 300, tol), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
 
@@ -58,7 +61,7 @@ def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None =
     It alternates between the nearest indicators ``X`` of ``Z R`` (their eq. 24: the largest entry of each
     row) and the nearest rotation ``R = V U'`` with ``X' Z = U S V'`` (eq. 25 to 27), until the trace of ``S``
     stays the same. The first rotation consists of rows of ``Z`` that are nearly orthogonal. ``weights`` (n,)
-    are those of the rows; None if all are 1.
+    are the weights of the rows; None if all are 1.
     """
     n, k = Z.shape
     mass = np.cumsum(np.ones(n) if weights is None else weights)
@@ -69,7 +72,7 @@ def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None =
         overlap += np.abs(Z @ R[:, column - 1])
         R[:, column] = Z[np.argmin(overlap)]
     last = -np.inf
-    for _ in range(_ROTATIONS):
+    for _ in range(100):
         labels = np.argmax(Z @ R, axis=1)
         sums = np.zeros((k, k))
         np.add.at(sums, labels, Z if weights is None else weights[:, None] * Z)  # X' Z
@@ -163,8 +166,8 @@ def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
 
 #: Clusters count as stable from this mean adjusted Rand index on.
 STABLE = 0.9
-#: Number of random reweightings, and of starts of k-means for each.
-N_DRAWS, _N_INIT = 8, 4
+#: Number of random reweightings.
+N_DRAWS = 8
 
 
 class CountEvidence(NamedTuple):
@@ -219,7 +222,7 @@ def count_evidence(
 def _clusters(values: np.ndarray, k: int, measure: np.ndarray | None, solver: SolverConfig) -> np.ndarray:
     """Return the clusters of rows of eigenfunctions, scaled to length one, by k-means."""
     rows = UnitRows()(values, None)
-    centers = cluster_centers(rows, k, _N_INIT, solver.seed, solver.n_jobs, measure)
+    centers = cluster_centers(rows, k, 4, solver.seed, solver.n_jobs, measure)
     return cdist(rows, centers, "sqeuclidean").argmin(axis=1)
 
 

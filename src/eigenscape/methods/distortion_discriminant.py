@@ -21,9 +21,6 @@ from eigenscape.methods.oriented_pca import (
 
 #: Several sequences, each of shape (n_steps, n_channels).
 Sequences = Sequence[np.ndarray]
-#: If the variance of the noise along a direction is below this ratio to its mean square, the noise is
-#: constant, and its mean square is the scale.
-_CONSTANT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -107,9 +104,13 @@ def fit_layer(
 
 
 def noise_scale(orientation: Orientation, noise: NoiseMoments) -> np.ndarray:
-    """Return the standard deviation of the noise along each direction, or one if the noise is constant."""
+    """Return the standard deviation of the noise along each direction.
+
+    Where the variance is below 1e-6 of the mean square, the noise is constant, and its mean square of one is
+    the scale.
+    """
     variance = 1 - np.square(noise.mean @ orientation.directions)  # n'Rn = 1
-    return np.sqrt(np.where(variance > _CONSTANT, variance, 1.0))
+    return np.sqrt(np.where(variance > 1e-6, variance, 1.0))
 
 
 def distortion_layers(

@@ -16,15 +16,13 @@ from eigenscape.solvers import whiten
 
 #: Directions that the map shrinks to less than this fraction of the most stretched one are not inverted.
 _FLAT = 1e-3
-#: Number of training rows that an inverse is fitted to; more if it has many coefficients.
-_MIN_ROWS = 5000
 #: Directions of the coefficients below this fraction of the largest eigenvalue are undetermined.
 _RANK_TOL = 1e-8
 
 
 def rows_to_invert(X: Any, Y: np.ndarray, n_kernels: int) -> tuple[Any, np.ndarray]:
     """Return evenly spaced rows and their coordinates, enough to fit an inverse of ``n_kernels``."""
-    count = max(_MIN_ROWS, 8 * (Y.shape[1] + 1) * n_kernels)
+    count = max(5000, 8 * (Y.shape[1] + 1) * n_kernels)
     rows = np.linspace(0, len(Y) - 1, min(len(Y), count)).astype(np.intp)
     return X[rows], Y[rows]
 

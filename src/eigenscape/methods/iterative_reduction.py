@@ -29,8 +29,8 @@ from eigenscape.solvers.generalized import GeneralizedPairs
 
 #: The shift ``s`` and the ridge ``r``, about the rank tolerance of the dense solver for some 1000 columns.
 _SHIFT, _RIDGE = 1e-3, 1e-11
-#: Largest number of entries of ``M``, and fraction of ``M`` below which iteration pays.
-_MAX_ENTRIES, _DENSITY = 4e7, 0.25
+#: Largest number of entries of ``M``.
+_MAX_ENTRIES = 4e7
 
 
 class IterativeOptions(NamedTuple):
@@ -82,8 +82,11 @@ class _Problem:
 
 
 def is_sparse(basis: SparseBasis, W: sparse.csr_array, p: int) -> bool:
-    """Return whether the eigenproblem of ``p`` columns is sparse enough for :func:`solve_iteratively`."""
-    return basis.n_overlaps(W) <= min(_DENSITY * p * p, _MAX_ENTRIES)
+    """Return whether the eigenproblem of ``p`` columns is sparse enough for :func:`solve_iteratively`.
+
+    The iteration pays if at most a quarter of the entries of ``M`` are not zero.
+    """
+    return basis.n_overlaps(W) <= min(0.25 * p * p, _MAX_ENTRIES)
 
 
 def solve_iteratively(
@@ -96,7 +99,7 @@ def solve_iteratively(
     """Return the ``count`` smoothest directions of the reduced eigenproblem next to the constant.
 
     The constant must be in the span of ``Z``; ``M`` determines the part of a direction along it.
-    The residual of a pair is the norm of ``Z'(D - W)Z v - (1 - l) Z'DZ v`` relative to that of ``M v``, both
+    The residual of a pair is the norm of ``Z'(D - W)Z v - (1 - l) Z'DZ v`` over the norm of ``M v``, both
     in the norm of the inverse of ``M``: the error of ``1 - l`` relative to ``1 - l + s`` is about its square.
     """
     n_entries = basis.n_overlaps(W)

@@ -1,4 +1,4 @@
-"""Centres and width of the kernels of a kernel eigenmap."""
+"""Centres, widths and covariances of the kernels of a kernel eigenmap (Brand sec. 3)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ from eigenscape.methods.mixture import (
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
 
-#: Maximal number of candidates for greedy choice and k-means, whose arrays are (candidates, kernels).
-_MAX_CANDIDATES = 20_000
-#: Width in units of the typical distance between neighbouring centres.
-_RELATIVE_WIDTH = 0.5
-#: Rank of the "neighbouring" centre among the nearest: on a surface a centre has about six around it.
-_NEIGHBOR = 3
 #: Maximal distance of a training point to its nearest centre, in widths.
 MAX_DISTANCE = 30.0
 
@@ -40,7 +34,7 @@ def place_kernels(
 ) -> IsotropicKernels:
     """Return kernels centred among the points ``X``; equal rows count once.
 
-    ``centers`` may be the centres themselves. With ``sigma=None`` the width is that of :func:`default_sigma`.
+    ``centers`` may be the centres themselves. With ``sigma=None`` the width is :func:`default_sigma`.
     """
     n_rows, X = len(X), X[distinct_rows(X)[0]]
     if len(X) == 1:
@@ -72,8 +66,8 @@ def place_centers(
     """Choose centres (n_kernels, D) among the distinct points ``X`` (k-means: means of clusters).
 
     ``"random"`` is Brand's choice. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"``
-    adds the point whose Gaussian is worst represented by those of the centres so far (:func:`greedy_pivots`;
-    with ``sigma=None`` the width is that of random centres).
+    adds the point whose Gaussian the Gaussians of the centres so far represent worst (:func:`greedy_pivots`;
+    with ``sigma=None`` the width is the default of random centres).
     """
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(len(X))
@@ -82,7 +76,7 @@ def place_centers(
     with stage("centres"):
         if placement == "maxmin":
             return X[farthest_first(_FeatureDistances(X), len(X), n_kernels, int(shuffled[0]))]
-        candidates = X[shuffled[: max(_MAX_CANDIDATES, n_kernels)]]
+        candidates = X[shuffled[: max(20_000, n_kernels)]]  # arrays are (candidates, kernels)
         if placement == "kmeans":
             with warnings.catch_warnings():  # the centre of an empty cluster stays where it was
                 warnings.filterwarnings("ignore", "One of the clusters is empty")
@@ -113,9 +107,9 @@ def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
     centers = np.unique(centers, axis=0)
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
-    rank = min(_NEIGHBOR, len(centers) - 1)
+    rank = min(3, len(centers) - 1)  # on a surface a centre has about six others around it
     between = np.partition(squared_euclidean(centers, centers), rank, axis=1)[:, rank]
-    spacing = _RELATIVE_WIDTH * float(np.sqrt(np.median(between)))
+    spacing = 0.5 * float(np.sqrt(np.median(between)))
     return max(spacing, max_distance(X, centers) / MAX_DISTANCE * 1.01)
 
 
@@ -134,7 +128,7 @@ FLOOR = 0.2
 def local_ellipses(X: np.ndarray, kernels: IsotropicKernels, fixed_width: bool) -> EllipticKernels:
     """Return kernels with the shapes of the points around them.
 
-    The points of a kernel are weighted by its posteriors. The largest width is that of ``kernels``, the
+    The points of a kernel are weighted by its posteriors. The largest width is the width of ``kernels``, the
     others are in proportion to the standard deviations of the points, but at least :data:`FLOOR` times the
     largest. All are raised if necessary such that every point belongs to a kernel; with ``fixed_width`` that
     is an error.

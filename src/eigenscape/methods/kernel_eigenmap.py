@@ -39,10 +39,6 @@ from eigenscape.methods.mixture import (
 )
 from eigenscape.quality.edge_distortion import distortion
 
-#: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is
-#: within this factor of the least.
-_COUNTS = (4, 8, 16, 32, 64, 128, 256)
-_NEARLY_BEST = 1.05
 #: Largest eigenproblem that is solved with dense matrices by default.
 MAX_DENSE = 3000
 
@@ -301,10 +297,10 @@ def choose_n_kernels(
 ) -> tuple[int, dict[int, float]]:
     """Return the smallest number of kernels that is nearly best on held-out edges, and all distortions.
 
-    The number doubles from 4 to at most ``max_kernels``. A number that is too small for a map has infinite
-    distortion; if all are, the last error is raised.
+    The number doubles from 4 to at most ``max_kernels``, and a distortion may exceed the least by 5 %. A
+    number that is too small for a map has infinite distortion; if all are, the last error is raised.
     """
-    counts = [count for count in _COUNTS if count <= max_kernels] or [max(1, max_kernels)]
+    counts = [2**power for power in range(2, 9) if 2**power <= max_kernels] or [max(1, max_kernels)]
     distortions: dict[int, float] = {}
     failure: Exception | None = None
     with warnings.catch_warnings():
@@ -318,7 +314,7 @@ def choose_n_kernels(
     smallest = min(distortions.values())
     if failure is not None and np.isinf(smallest):
         raise failure
-    return min(count for count in counts if distortions[count] <= _NEARLY_BEST * smallest), distortions
+    return min(count for count in counts if distortions[count] <= 1.05 * smallest), distortions
 
 
 def held_out_distortion(

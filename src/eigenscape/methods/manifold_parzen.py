@@ -20,7 +20,7 @@ from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape.graph.neighbors import neighbor_index
 
-#: Points of a block at which the density is computed.
+#: Number of points of a block at which the density is computed.
 _POINTS = 64
 
 

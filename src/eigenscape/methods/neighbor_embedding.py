@@ -122,8 +122,6 @@ def _spectrum(size: list[int], step: float) -> np.ndarray:
     return spectrum / np.square(b[:, None] * c[: spectrum.shape[1]])
 
 
-#: Number of iterations between tests of convergence.
-_CHUNK = 50
 #: Momentum of the descent, after openTSNE. The rate is the number of points, divided by the exaggeration
 #: (Belkina et al. 2019), and half of that from this exaggeration on: points in dense clusters that are the
 #: neighbours of many others would otherwise oscillate.
@@ -176,7 +174,7 @@ def attraction_repulsion_layout(
     movement, n_iter = np.inf, 0
     with stage("layout", total=options.max_iter, bound=True) as advance, thread_team(options.n_jobs) as team:
         while n_iter < options.max_iter and movement > options.tol:
-            before, count = descent.points, min(_CHUNK, options.max_iter - n_iter)
+            before, count = descent.points, min(50, options.max_iter - n_iter)
             for _ in range(count):
                 descent.iterate(team)
                 advance(1)

@@ -19,11 +19,10 @@ from eigenscape._threads import parallel_map
 from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.methods.local_affine import evenly_spaced
 from eigenscape.solvers.direct import partial_eigh
 from eigenscape.solvers.pairs import canonical_signs
 
-#: Maximal number of breakpoints of the monotone function that are stored.
-_MAX_KNOTS = 4096
 #: Largest number of steps in which a new point is placed.
 MAX_STEPS = 20_000
 
@@ -92,8 +91,8 @@ def best_layout(
 ) -> tuple[Layout, np.ndarray, MonotoneRegression]:
     """Return the layout of least stress over all starts, its disparities (condensed) and the regression.
 
-    The first start is the classical MDS of the ranks (not of the dissimilarities, of which only the order may
-    matter), the other ``n_init - 1`` are random.
+    The first start is the classical MDS of the ranks (only the order of the dissimilarities may matter), the
+    other ``n_init - 1`` are random.
     """
     if dissimilarities.max() == dissimilarities.min():
         raise ValueError(
@@ -250,10 +249,9 @@ def ordinal_mds(
 
 
 def _breakpoints(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the constant parts of a monotone function, and the origin."""
+    """Return the ends of the constant parts of a monotone function (at most 4096), and the origin."""
     rises = np.diff(distances) > 0
     ends = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
-    if len(ends) > _MAX_KNOTS:
-        ends = ends[np.linspace(0, len(ends) - 1, _MAX_KNOTS).astype(np.intp)]
+    ends = ends[evenly_spaced(len(ends), 4096)]
     x, y = values[ends], distances[ends]
     return (x, y) if x[0] == 0 else (np.r_[0.0, x], np.r_[0.0, y])

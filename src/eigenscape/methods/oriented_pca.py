@@ -20,8 +20,6 @@ from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
 
 #: Noise below this ratio to the largest counts as zero (variables in units of their spread).
 RANK_TOL = 1e-10
-#: Smallest automatic regularisation, relative to the mean noise of a variable.
-MIN_REGULARIZATION = 1e-6
 
 Regularization = float | Literal["auto"]
 Criterion = Literal["quotient", "difference"]
@@ -176,7 +174,7 @@ def _regularize(
             f"regularization={regularization!r}, but the noise correlation is singular ({rank}) where the"
             " signal is not; give a larger one, or leave it 'auto'"
         )
-    added = max(_shrinkage(noise), MIN_REGULARIZATION)
+    added = max(_shrinkage(noise), 1e-6)
     warn(
         f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its"
         " mean was added to its diagonal. Pass more or other noise, or set regularization",

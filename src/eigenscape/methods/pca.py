@@ -63,11 +63,6 @@ def scatter_moments(rows: CenteredRows) -> ScatterMoments:
 
 #: Up to this size the smaller matrix is formed and solved directly: as fast as iterating.
 DENSE_SIZE = 2000
-#: Above this size it is never formed: that would take longer than any number of iterations.
-ITERATIVE_SIZE = 8000
-#: Directions below this ratio to the largest eigenvalue have lost their precision in a scatter matrix; a
-#: singular value decomposition of the rows retains it.
-_PRECISION_RATIO = 1e-6
 
 _EPS = np.finfo(np.float64).eps
 _NO_VARIANCE = "all rows are equal up to rounding; there is nothing to embed"
@@ -118,7 +113,8 @@ def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> Princi
     n, d = rows.shape
     operator = ScatterOperator(rows, "features" if d <= n else "samples")
     pairs, trace = _leading_pairs(operator, count, solver)
-    imprecise = pairs.values[-1] < _PRECISION_RATIO * pairs.values[0]
+    # Small eigenvalues lose their precision in a scatter matrix; the singular values of the rows retain it.
+    imprecise = pairs.values[-1] < 1e-6 * pairs.values[0]
     if imprecise and not sparse.issparse(rows.X) and pairs.solver == "dense":
         return _axes_by_svd(rows, count)
     pairs = pairs.take(slice(min(_numerical_rank(pairs.values, max(n, d)), _rank_bound(rows))))
@@ -184,7 +180,7 @@ def _leading_pairs(operator: Operator, count: int, solver: SolverConfig) -> tupl
             operator = DenseOperator(np.asarray(operator.matrix()))
         solver = replace(solver, method="dense")
         return principal(operator, count, "value", solver), float(np.trace(operator.array))
-    if solver.method == "auto" and m > ITERATIVE_SIZE:
+    if solver.method == "auto" and m > 8000:  # forming the matrix takes longer than any number of iterations
         solver = replace(solver, method="lanczos")
     return principal(operator, min(count, m), "value", solver), float(operator.diagonal().sum())
 

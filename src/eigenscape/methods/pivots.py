@@ -34,8 +34,6 @@ from eigenscape.solvers import EigenPairs, Order, SolverConfig
 from eigenscape.solvers.pairs import column_signs
 
 _EPS = np.finfo(np.float64).eps
-#: Random starts tried for each pair of pivots: deflated non-Euclidean distances may vanish around a start.
-STARTS = 20
 
 
 def choose_pivots(
@@ -53,7 +51,7 @@ def choose_pivots(
     scale = 0.0
     with stage("pivots", total=n_components) as advance:
         for r in range(n_components):
-            for _ in range(STARTS):
+            for _ in range(20):  # deflated non-Euclidean distances may vanish around a random start
                 a, b, from_b = _distant_pair(deflated, int(rng.integers(n)), n_rounds)
                 if a != b and from_b[a] > 100 * n_components * _EPS * scale:
                     break
@@ -73,7 +71,7 @@ def choose_pivots(
 
 @dataclass(frozen=True, eq=False)
 class _DeflatedRows:
-    """Squared distances (n,) of a point minus those on the map ``coordinates`` (n, r)."""
+    """Squared distances (n,) of a point minus the squared distances on the map ``coordinates`` (n, r)."""
 
     row: Callable[[int], np.ndarray]
     coordinates: np.ndarray

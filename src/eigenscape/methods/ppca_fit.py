@@ -29,8 +29,6 @@ from eigenscape.solvers.pairs import column_signs
 #: Smallest noise variance relative to the mean variance of the features: data that lie exactly in a plane
 #: would have infinite likelihood.
 NOISE_FLOOR = 1e-10
-#: Number of random starts of EM with missing values; multiple of the first added to the other starts.
-_RANDOM_STARTS, _PERTURBATION = 2, 1e-3
 
 
 @dataclass(frozen=True)
@@ -229,11 +227,11 @@ def _starting_models(
     rng = np.random.default_rng(seed)
     random = [
         LatentGaussian(filled.mean, np.sqrt(variance) * rng.standard_normal(filled.loadings.shape), variance)
-        for _ in range(_RANDOM_STARTS)
+        for _ in range(2)
     ]
     if samples.complete:
         return random[:1]
-    perturbation = _PERTURBATION * random[0].loadings
+    perturbation = 1e-3 * random[0].loadings
     starts = [replace(filled, loadings=filled.loadings + perturbation)]
     if samples.shape[1] <= DENSE_SIZE:
         covariance, count = samples.pairwise_covariance(), filled.loadings.shape[1]

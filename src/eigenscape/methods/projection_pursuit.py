@@ -66,14 +66,8 @@ def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 INDICES: dict[str, Index] = {"negentropy": negentropy, "kurtosis": kurtosis, "friedman-tukey": friedman_tukey}
 
 
-#: Longest step in radians; smallest accepted ratio of actual to predicted gain; factor of a rejected step.
-_MAX_STEP, _ARMIJO, _SHRINK = 0.5, 1e-4, 0.25
-#: The search uses at most this many samples; the best few directions are then refined on all samples.
-_SEARCH_SAMPLES, _REFINED = 5000, 3
-#: Directions with a smaller absolute cosine belong to different maxima.
-_DISTINCT_COSINE = 0.7
-#: Half the step of a central difference.
-_DIFFERENCE_STEP = 1e-5
+#: The search uses at most this many samples; the best directions are then refined on all samples.
+_SEARCH_SAMPLES = 5000
 
 _EPS = np.finfo(np.float64).eps
 
@@ -108,10 +102,10 @@ class NumericalObjective:
     def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values = np.array([self._value(Z @ w) for w in W])
         gradients = np.empty_like(W)
-        for j, step in enumerate(_DIFFERENCE_STEP * np.eye(W.shape[1])):
+        for j, step in enumerate(1e-5 * np.eye(W.shape[1])):
             up, down = _normalize_rows(W + step), _normalize_rows(W - step)
             gradients[:, j] = [self._value(Z @ u) - self._value(Z @ v) for u, v in zip(up, down, strict=True)]
-        return values, gradients / (2 * _DIFFERENCE_STEP)
+        return values, gradients / 2e-5
 
     def _value(self, projection: np.ndarray) -> float:
         value = float(self.index(projection))
@@ -208,7 +202,7 @@ def pursue(
             best = int(np.argmax(result.values))
             direction = result.directions[best]
             results.append((basis @ direction, result, best))
-            distinct = np.abs(result.directions @ direction) < _DISTINCT_COSINE
+            distinct = np.abs(result.directions @ direction) < 0.7  # directions of other maxima
             remaining = result.directions[distinct][:n_init] @ basis.T
             basis = basis @ linalg.null_space(direction[None])
             advance(1)
@@ -226,6 +220,7 @@ def ascend(
 ) -> AscentResult:
     """Maximise by gradient ascent on the sphere from all starts at once, with Barzilai-Borwein step lengths.
 
+    A step is at most half a radian long, and is accepted if the gain is at least 1e-4 of the predicted gain.
     A start has converged when its next step would be shorter than ``tol`` radians: it is that close to a
     maximum, or no longer step increases the objective.
     """
@@ -240,16 +235,16 @@ def ascend(
         before, slope, length = W[active], gradients[active], lengths[active]
         trial = _normalize_rows(before + length[:, None] * slope)
         new_values, new_gradients = _tangent_gradients(Z, objective, trial)
-        accepted = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
+        accepted = new_values >= values[active] + 1e-4 * length * np.square(slope).sum(axis=1)
         next_length = _barzilai_borwein(trial - before, new_gradients - slope, length)
-        lengths[active] = np.where(accepted, next_length, _SHRINK * length)
+        lengths[active] = np.where(accepted, next_length, 0.25 * length)
         moved = active[accepted]
         W[moved], values[moved], gradients[moved] = (
             trial[accepted],
             new_values[accepted],
             new_gradients[accepted],
         )
-        longest = _MAX_STEP / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
+        longest = 0.5 / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
         lengths[moved] = np.minimum(lengths[moved], longest)
     return AscentResult(W, values, _angles(lengths, gradients), n_iter)
 
@@ -259,7 +254,7 @@ def _refine(
 ) -> AscentResult:
     """Evaluate directions found on a subset on all samples ``Z``, and continue the ascent of the best."""
     values, _ = objective(Z, sketch.directions)
-    best = np.argsort(-values)[:_REFINED]
+    best = np.argsort(-values)[:3]
     result = ascend(Z, objective, sketch.directions[best], max_iter, tol)
     directions, steps = sketch.directions.copy(), sketch.steps.copy()
     directions[best], values[best], steps[best] = result.directions, result.values, result.steps

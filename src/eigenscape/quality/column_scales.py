@@ -10,12 +10,6 @@ from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
 
-#: Columns dominate if the effective number of columns is at most this, and at most this share of all.
-_MAX_EFFECTIVE, _MAX_SHARE = 5.0, 1 / 3
-#: A table of two or three columns is dominated if a single one has about 95 % of the variance.
-_SINGLE = 1.1
-#: A column is named if it has at least this share of the variance.
-_MIN_SHARE = 0.1
 #: Number of values of a block of rows.
 _BLOCK = 2**22
 
@@ -86,9 +80,9 @@ def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
 
     With shares :math:`s_j` of the columns in the total variance (:func:`variance_shares`), the effective
     number of columns is :math:`1 / \\sum_j s_j^2`. A few columns dominate if it is at most 5 and at most a
-    third of the number of columns. The distances, and the map of a method that uses them, are then those of
-    these columns; standardise the columns unless their units are comparable. Images and other features of
-    similar scale have a large effective number.
+    third of the number of columns. The distances, and the map of a method that uses them, then depend on
+    these columns alone; standardise the columns unless their units are comparable. Images and other features
+    of similar scale have a large effective number.
 
     Parameters
     ----------
@@ -116,10 +110,12 @@ def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
     if n_columns < 2:
         return None
     effective = float(1 / np.square(shares).sum())
-    if effective > max(_SINGLE, min(_MAX_EFFECTIVE, _MAX_SHARE * n_columns)):
+    # Two or three columns are dominated if a single one has about 95 % of the variance: 1.1 effective
+    # columns.
+    if effective > max(1.1, min(5.0, n_columns / 3)):
         return None
     order = np.argsort(-shares, kind="stable")
-    chosen = order[shares[order] >= _MIN_SHARE]
+    chosen = order[shares[order] >= 0.1]
     return DominantColumns(chosen, shares[chosen], n_columns, effective)
 
 
