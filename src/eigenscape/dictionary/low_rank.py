@@ -46,7 +46,7 @@ def normalized_moment(
 ) -> np.ndarray:
     """Return ``C = sum_i p(x_i) p(x_i)'`` (m, m) of the normalised features.
 
-    ``moments`` are those of all points, weighted by ``1 / E(x)`` for divisive normalisation.
+    ``moments`` contain all points, weighted by ``1 / E(x)`` for divisive normalisation.
     """
     moment = moments.second_moment(normalization.center, span)
     return moment / n_train if normalization.kind == "divisive" else moment

@@ -139,7 +139,7 @@ def screen_partition(
 
 
 class Partitions(Protocol):
-    """Rows stored in partitions; error bounds are kept beside them."""
+    """Rows stored in partitions, with the error bounds of their rows."""
 
     ends: np.ndarray  # row indices at which the partitions end
 
@@ -233,7 +233,7 @@ def _extend_from_pool(
 
 
 def pool_size(sample: np.ndarray | sparse.csr_array) -> int:
-    """Return how many rows such as those of ``sample``, with indices and bounds, are collected at once."""
+    """Return how many rows of the size of ``sample``, with indices and bounds, are collected at once."""
     nbytes = sample.data.nbytes + sample.indices.nbytes if is_sparse(sample) else sample.nbytes
     return max(_MIN_ROWS, int(_POOL_BYTES / (16 + nbytes / n_points(sample))))
 

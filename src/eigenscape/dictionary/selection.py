@@ -41,7 +41,7 @@ class Dictionary:
 def empty_dictionary(
     source: KernelSource, Y: PointArray, sum_to_one: bool, n_jobs: int | None = None
 ) -> Dictionary:
-    """Return a dictionary without members for points such as those of ``Y``."""
+    """Return a dictionary without members; ``Y`` is a sample of the points."""
     sample = Y[:256]
     indices = np.arange(n_points(sample))
     scale = float(np.mean(source.diagonal(sample, indices)))
@@ -60,7 +60,7 @@ def extend(
 ) -> tuple[Dictionary, SpanProjection]:
     """Apply algorithm 1 to one block of candidates, in order, up to ``max_size`` members.
 
-    ``tol`` is one tolerance, or one for each candidate (b,). The selection is that of testing one candidate
+    ``tol`` is one tolerance, or one for each candidate (b,). The result is the same as testing one candidate
     after another: each selected point adds one coordinate to all candidates of the block. Returns the
     extended dictionary and the projection of the block on it.
     """
@@ -313,11 +313,11 @@ FIRST_BLOCK, LAST_BLOCK = 256, 8192
 def select_by_random_pivots(dictionary: Dictionary, X: PointArray, size: int, seed: int) -> Dictionary:
     """Select ``size`` members, each with a probability proportional to its projection error.
 
-    Members are those of the algorithm that draws one at a time and updates the errors of all points after
-    each: a point is proposed with a probability proportional to its error for an earlier dictionary, and
-    accepted with probability (present error) / (earlier error), which is at most 1 (rejection sampling,
-    Epperly et al. 2024). Only proposals are projected; the errors of all points are computed again when that
-    costs no more than the proposals made with the earlier ones.
+    The result is the same as drawing one member at a time and updating the errors of all points after each: a
+    point is proposed with a probability proportional to its error for an earlier dictionary, and accepted
+    with probability (present error) / (earlier error), which is at most 1 (rejection sampling, Epperly et al.
+    2024). Only proposals are projected; the errors of all points are computed again when that costs no more
+    than the proposals made with the earlier ones.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def select_by_random_pivots(dictionary: Dictionary, X: PointArray, size: int, se
     n, random = n_points(X), np.random.default_rng(seed)
     indices = np.arange(n)
     norms = dictionary.span.source.diagonal(X, indices)
-    errors = np.maximum(norms, 0.0)  # of the empty dictionary; those of an affine hull may be larger
+    errors = np.maximum(norms, 0.0)  # of the empty dictionary; the errors of an affine hull may be larger
     least = RESOLUTION * float(errors.sum())
     with stage("dictionary", total=size) as advance:
         while dictionary.size < size and errors.sum() > least:

@@ -125,9 +125,9 @@ class DividedPairwise(PairwiseKernel):
         if not averages.min(initial=np.inf) > 0:
             worst = int(np.argmin(averages))
             raise ValueError(
-                f"divisive normalisation needs positive average similarities, but that of point {worst} to a"
-                f" sample of the data is {averages[worst]:g}; use a wider kernel (a smaller gamma) without"
-                " negative values"
+                f"divisive normalisation needs positive average similarities, but the average between point"
+                f" {worst} and a sample of the data is {averages[worst]:g}; use a wider kernel (a smaller"
+                " gamma) without negative values"
             )
         return averages
 

@@ -175,7 +175,7 @@ def gram_error_bound(state: DictionaryState, normalization: Literal["additive", 
     """Return a bound of the error of every entry of the approximated Gram matrix (Ouimet prop. 1).
 
     Let ``r_t`` be the residual of the projection of point ``t``. Without the constraint on the weights the
-    error is ``r_t . r_u``; for the centred matrix it is that of the centred residuals, with or without the
+    error is ``r_t . r_u``; for the centred matrix the residuals are centred, with or without the
     constraint. With the constraint, or after a single pass over a stream, the error of the raw matrix
     contains ``r_t . p_u`` as well, which proposition 1 omits.
     """
@@ -205,7 +205,7 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         reason = f"dictionary_size={options.size} is reached"
         remedy = " (raise dictionary_size or tol, or use a wider kernel)"
     else:
-        return  # a stream: the errors of early points are those for the dictionary at that time
+        return  # a stream: the errors of early points refer to the dictionary at that time
     warn(
         f"the tolerance {options.tol:g} was not reached{remedy}: with {size} points in the dictionary"
         f" {reason}; the largest projection error is {worst:.3g}",

@@ -32,7 +32,7 @@ def isomap(
 ) -> Embedding:
     """Return the classical MDS of the geodesic distances through the training graph (Bengio eq. 14).
 
-    ``weights`` are those of the vertices in the empirical measure; they do not change the graph."""
+    ``weights`` are the weights of the vertices in the empirical measure; they do not change the graph."""
     distances = GeodesicKernel(graph, solver.n_jobs, dtype)
     count = min(n_components, graph.n_vertices - 1)
     return classical_mds(distances, count, solver, order=order, indefinite=indefinite, weights=weights)

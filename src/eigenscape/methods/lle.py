@@ -1,5 +1,9 @@
 """Locally linear embedding and its variants (Bengio sec. 2.6, 3.1; Burges sec. 2.4).
 
+Each method has an alignment matrix ``M = F'F``, a quadratic form that measures how far a map is from locally
+linear. The rows of the sparse matrix ``F`` are vectors on the points of one neighbourhood each, and the map
+minimises ``|F y|^2 = y' M y``. All alignment matrices have the constant vector in their null space.
+
 See docs/decisions/methods-lle.md.
 """
 
@@ -43,7 +47,7 @@ def alignment_factor(
 ) -> sparse.csr_array:
     """Return the factor ``F`` (n_rows, m) of the alignment matrix of a method.
 
-    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances. With
+    ``gram`` are the local Gram matrices; by default of the rows or of the precomputed distances. With
     ``weights`` (m,) each row is multiplied by the root of the weight of the point that its neighbourhood
     belongs to, and each column divided by the root of the weight of its point: ``W^1/2 F W^-1/2``."""
     gram = local_gram(graph, "euclidean", {}) if gram is None else gram
@@ -208,8 +212,8 @@ def locally_linear_embedding(
 
     A new point follows its neighbours, ``P(x) = sum_i w(x, x_i) P(x_i)``, which is the limit of large ``c``
     (``K`` is then reported with ``c = 1``); or, with a finite ``c``, it is placed by Bengio's kernel.
-    ``gram`` are the local Gram matrices; if None, those of the rows or of the precomputed distances.
-    ``weights`` are those of the points in the sum of squared errors and in the constraints: the map minimises
+    ``gram`` are the local Gram matrices; by default of the rows or of the precomputed distances. ``weights``
+    are the weights of the points in the sum of squared errors and in the constraints: the map minimises
     ``sum_i w_i |y_i - sum_j w(x_i, x_j) y_j|^2`` with ``sum_i w_i y_i = 0`` and ``sum_i w_i y_i y_i'`` a
     multiple of the identity."""
     gram = local_gram(graph, "euclidean", {}) if gram is None else gram

@@ -6,7 +6,7 @@ graph. With weights ``w(x_i, a_j)`` the two quadratic forms are
     ``Z'(D - W)Z = 1/2 sum_ij w_ij (x_i - a_j)(x_i - a_j)'``,
     ``Z'DZ = 1/2 sum_ij w_ij (x_i x_i' + a_j a_j')``,
 
-which are those of the graph itself if all samples are anchors.
+which are the forms of the graph itself if all samples are anchors.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def _sum_of_left_out(
 
 
 class ParzenChoice(NamedTuple):
-    """Parameters with the largest mean log density of held-out rows, and that of all candidates."""
+    """Parameters with the largest mean log density of held-out rows, and the densities of all candidates."""
 
     n_neighbors: int
     n_components: int

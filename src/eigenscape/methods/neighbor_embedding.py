@@ -58,8 +58,8 @@ class RepulsionGrid:
     """A grid for the repulsion of a map, used again while the map changes little in size.
 
     With the B-splines ``B`` of the nodes ``a`` the kernel ``w(x - y)`` is ``sum_ab B_a(x) c(a - b) B_b(y)``.
-    It is exact if both points are nodes: the Fourier transform of ``c`` is that of ``w`` at the nodes,
-    divided by the square of that of ``B``.
+    It is exact if both points are nodes: the Fourier transform of ``c`` is the transform of ``w`` at the
+    nodes, divided by the squared transform of ``B``.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _counts(extent: np.ndarray, step: float) -> np.ndarray:
 
 
 def _spectrum(size: list[int], step: float) -> np.ndarray:
-    """Return the Fourier transform of ``w = 1 / (1 + x^2 + y^2)``, divided by the square of that of ``B``."""
+    """Return the transform of ``w = 1 / (1 + x^2 + y^2)``, divided by the squared transform of ``B``."""
     offsets = [np.minimum(np.arange(full), full - np.arange(full)) for full in size]
     x, y = (np.square(step * offset) for offset in offsets)
     # The B-spline of a node is 2/3 there and 1/6 at its neighbours.
@@ -248,7 +248,7 @@ class NeighborMap:
 
         exaggeration sum_j W(y, x_j) / sum(W) log(1 + |z - z_j|^2) + R(z) / Z,
 
-    with ``R(z)`` the repulsion of all training points: the gradient in ``z`` is that of the layout in the
+    with ``R(z)`` the repulsion of all training points: the layout has the same gradient in the
     coordinates of a training point with the same affinities.
     """
 

@@ -130,7 +130,7 @@ def smacof(
 ) -> tuple[Layout, np.ndarray]:
     """Minimise Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, by majorisation (Kruskal 1964).
 
-    Steps are twice as long as those of the Guttman transform, which halves their number (de Leeuw and Heiser
+    Steps are twice as long as the Guttman transform, which halves their number (de Leeuw and Heiser
     1980), unless the stress would rise. Stops when a step lowers the stress by less than ``tol``. Returns the
     layout and the disparities ``d^`` (condensed).
     """
@@ -241,7 +241,7 @@ def ordinal_mds(
 ) -> OrdinalEmbedding:
     """Return the ordinal map of training ``points`` with the given condensed ``dissimilarities``.
 
-    ``dissimilarity(Y)`` returns those of any points to the training points.
+    ``dissimilarity(Y)`` returns the dissimilarities of any points to the training points.
     """
     layout, disparities, regression = best_layout(dissimilarities, options)
     knots = _breakpoints(regression.values, regression.group_means(disparities))

@@ -127,7 +127,7 @@ def metric_map(
 ) -> tuple[Embedding, np.ndarray]:
     """Return eigenvectors of the inner products around one landmark, and the points that place others.
 
-    ``distance`` is bound to the points ``landmarks``, the first of which is the origin. The second result are
+    ``distance`` is bound to the points ``landmarks``; the first of them is the origin. The second result are
     the positions in ``landmarks`` of the origin and of the ``n_components`` reference points: those that a
     pivoted QR factorisation of the landmarks' coordinates ``Y`` selects first. With ``S`` the signs of the
     eigenvalues, ``b = Y S y`` on the reference points determines ``y``.

@@ -39,7 +39,7 @@ def kurtosis(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the mean density at the points minus that of a normal sample (Friedman and Tukey 1974).
+    """Compute the mean density at the points less its value for a normal sample (Friedman and Tukey 1974).
 
     ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+`` is large if the points form clusters. They multiply
     it by the spread of the projection, which is one here. The triangular kernel has the width that is optimal

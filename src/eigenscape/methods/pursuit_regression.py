@@ -99,7 +99,7 @@ def fit_pursuit_regression(
 
 
 def cross_validated_terms(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> int:
-    """Return the number of terms, each of which lowers the squared error of samples that were left out.
+    """Return the number of terms such that each term lowers the squared error of samples left out.
 
     The mean decrease must exceed its standard error over the samples. The number of terms is increased until
     one does not.

@@ -72,7 +72,7 @@ class CutTree:
     def linkage(self) -> np.ndarray:
         """Return the tree as a linkage matrix of SciPy (k - 1, 4), whose observations are the clusters.
 
-        The height of a split is ``2 - cut``, raised to that of the splits below it where it is lower.
+        The height of a split is ``2 - cut``, raised to the height of the splits below it where it is lower.
         """
         k = self.n_clusters
         height, count, depth = 2 - self.cut, np.zeros(k - 1), np.zeros(k - 1, dtype=int)

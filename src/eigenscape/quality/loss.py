@@ -36,12 +36,12 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     training points; for an indefinite or noisy kernel it increases again where eigenfunctions are not
     determined by the training points.
 
-    If the kernel is approximated by a dictionary, the training loss is that of the approximated kernel, which
+    If the kernel is approximated by a dictionary, the training loss refers to the approximated kernel, which
     has no more eigenfunctions than the dictionary has members: it does not contain the error of the
     approximation. The held-out loss does: ``k_m`` is the kernel itself, normalised by the means or sums that
     the model has estimated with its dictionary, after a stream or a dask collection as well. The error
-    between two points is then that of the expansion of the approximated kernel plus what the approximation
-    leaves out.
+    between two points is then the error of the expansion of the approximated kernel plus what the
+    approximation leaves out.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def _training_squares(functions: Functions, X: Any) -> float:
 
 
 def _training_curve(embedding: Embedding | PiecewiseEmbedding) -> np.ndarray:
-    """Return the training loss of the first coordinates: that of all, and the squares of those left out."""
+    """Return the training loss of the first coordinates: the loss of all, and the squares left out."""
     n_components = np.shape(embedding.eigenvalues)[-1]
     curve = np.full(n_components, _training_loss(embedding))
     for part in embedding.parts(embedding.kernel.X):
@@ -254,12 +254,12 @@ def _projection_curve(functions: Eigenfunctions, n_components: int) -> np.ndarra
 
 
 def map_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any, coordinates: np.ndarray) -> float:
-    """Compute the loss of other coordinates of held-out points, such as those of a regression.
+    """Compute the loss of other coordinates of held-out points, for example of a regression.
 
     The coordinates are converted to functions ``f_r`` by the scale of the embedding, and the kernel is
     compared with ``sum_r lambda_r f_r(x) f_r(y)`` over all pairs of two different points, as in
-    :func:`~eigenscape.quality.kernel_loss`. Functions that are no coordinates (the constant one) are those of
-    the embedding. For the coordinates of the embedding itself the two losses are equal.
+    :func:`~eigenscape.quality.kernel_loss`. Functions that are no coordinates (the constant one) are taken
+    from the embedding. For the coordinates of the embedding itself the two losses are equal.
 
     Parameters
     ----------

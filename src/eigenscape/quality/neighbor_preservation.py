@@ -91,8 +91,8 @@ def sampled_trustworthiness(
 ) -> Estimate:
     """Estimate :func:`trustworthiness` from a random sample of points.
 
-    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to
-    the sample size times the number of points; memory beside the data is bounded, and dense data may be a
+    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to the
+    sample size times the number of points; memory in addition to the data is bounded, and dense data may be a
     :class:`numpy.memmap`.
 
     Parameters
@@ -102,8 +102,8 @@ def sampled_trustworthiness(
     Returns
     -------
     Estimate
-        The value and its 95 % interval, the lower end of which accounts for rare misplaced points that may
-        be absent from the sample. The interval of an exact value has width zero.
+        The value and its 95 % interval, whose lower end accounts for rare misplaced points that may be
+        absent from the sample. The interval of an exact value has width zero.
 
     Examples
     --------
@@ -129,8 +129,8 @@ def sampled_continuity(
 ) -> Estimate:
     """Estimate :func:`continuity` from a random sample of points.
 
-    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to
-    the sample size times the number of points; memory beside the data is bounded, and dense data may be a
+    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to the
+    sample size times the number of points; memory in addition to the data is bounded, and dense data may be a
     :class:`numpy.memmap`.
 
     Parameters

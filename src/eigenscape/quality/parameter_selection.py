@@ -127,7 +127,7 @@ def choose_bandwidth(
     """Select the first bandwidth of a kernel with a stable embedding.
 
     The rule of :func:`choose_n_neighbors` is applied in the given order. Very wide kernels are very stable
-    and show little structure: with a Gaussian kernel the embedding approaches that of linear PCA. Pass
+    and show little structure: with a Gaussian kernel the embedding approaches linear PCA. Pass
     narrow bandwidths first.
 
     Parameters

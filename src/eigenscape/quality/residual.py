@@ -30,7 +30,7 @@ def residual_variance(
     n_samples: int | None = 500,
     random_state: int | None = 0,
 ) -> float:
-    r"""Compute ``1 - R^2`` between the distances of the data and those of the embedding.
+    r"""Compute ``1 - R^2`` between the distances of the data and of the embedding.
 
     :math:`R` is their correlation over pairs of different points. The residual variance is invariant to the
     scale of the embedding. With geodesic distances, its decrease with the number of components shows how

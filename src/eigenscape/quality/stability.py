@@ -34,7 +34,7 @@ class Stability:
         exchanging that fraction of the training points.
     perturbation : tuple of Estimate
         For each fraction, the mean distance of step 1 over all common points and all splits, in the units of
-        the embedding. The interval is that of the means of the splits: infinite for a single split.
+        the embedding. The interval is computed from the means of the splits: infinite for a single split.
     induction : tuple of Estimate
         For each fraction, the mean distance of step 2 over the points left out in its splits.
     pooled_induction : Estimate
@@ -193,7 +193,7 @@ def perturbation_stability(
     random_state : int or None, default=0
         Seed of the splits.
     n_jobs : int or None, default=None
-        Number of threads, each of which computes one fit at a time. None for all cores.
+        Number of threads; each thread computes one fit at a time. None for all cores.
 
     Returns
     -------
@@ -202,11 +202,11 @@ def perturbation_stability(
 
     Notes
     -----
-    The points of a split share their training sets, so the variance of the perturbation error is that of the
-    means of the splits. The variance of the induction error is that over points, where the values of a point
-    that was left out several times count as one. The interval of ``delta`` is Student's for the sum of the
-    two variances, with the degrees of freedom of Welch and Satterthwaite. ``delta`` of different fractions
-    share the induction error.
+    The points of a split share their training sets, so the variance of the perturbation error is the variance
+    of the means of the splits. The variance of the induction error is taken over points, where the values of
+    a point that was left out several times count as one. The interval of ``delta`` is Student's for the sum
+    of the two variances, with the degrees of freedom of Welch and Satterthwaite. ``delta`` of different
+    fractions share the induction error.
 
     Examples
     --------
