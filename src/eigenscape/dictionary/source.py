@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,22 +17,6 @@ from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, P
 PointArray: TypeAlias = Rows
 
 
-class KernelSource(Protocol):
-    """A kernel whose training points are selected one after another."""
-
-    def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
-        """Return the kernel values (n_new, m) between points and members."""
-
-    def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
-        """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
-
-    def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
-        """Return the representation of the points as members of a dictionary."""
-
-    def to(self, Z: PointArray) -> Columns:
-        """Return the kernel between any points and the points ``Z``."""
-
-
 @dataclass(frozen=True, eq=False)
 class PairwiseSource:
     """A kernel of two points. Members are the points themselves; the training set is not kept."""
@@ -40,15 +24,19 @@ class PairwiseSource:
     kernel: PairwiseKernel
 
     def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
+        """Return the kernel values (n_new, m) between points and members."""
         return self.kernel.evaluate(as_float64(Y), members)
 
     def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
+        """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
         return self.kernel.diagonal(as_float64(Y))
 
     def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
+        """Return the representation of the points as members of a dictionary."""
         return as_float64(Y)
 
     def to(self, Z: PointArray) -> Columns:
+        """Return the kernel between any points and the points ``Z``."""
         right = as_float64(Z)
         return lambda Y, table=None: self.kernel.evaluate(as_float64(Y), right)  # noqa: ARG005
 
@@ -78,6 +66,10 @@ class MatrixColumnSource:
 
     def to(self, Z: PointArray) -> Columns:
         return self.kernel.to(Z)
+
+
+#: A kernel whose training points are selected one after another.
+KernelSource: TypeAlias = "PairwiseSource | MatrixColumnSource"
 
 
 def kernel_source(similarity: BoundKernel) -> KernelSource:

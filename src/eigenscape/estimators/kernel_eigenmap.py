@@ -308,7 +308,7 @@ class KernelEigenmap(Estimator):
         result = kernel_eigenmap(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
         )
-        kernels, self._map_ = result.mixture.forward_kernels, result.mixture
+        kernels, self._map_ = result.mixture.kernels, result.mixture
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         self.local_components_ = graph_data.points.shape[1] if n_local is None else n_local
         return result.transformation, result.coordinates
@@ -390,7 +390,7 @@ class KernelEigenmap(Estimator):
         check_is_fitted(self)
         if not isinstance(self._map_, AffineMixture):
             raise AttributeError("covariances_ is not available: basis='features' has no kernels")
-        return self._map_.forward_kernels.covariances
+        return self._map_.kernels.covariances
 
     @property
     def inverse_error_(self) -> float:

@@ -269,7 +269,7 @@ def _add_block(
     state = replace(state, moments=moments.add(replace(projection, Z=projection.Z.copy())), mean=mean)
     averages = span.features(projection.Z) @ state.mean_feature()
     before = weighted.n_isolated
-    weighted = replace(weighted, origin=moments.origin) if is_first else weighted.pad(span.size)
+    weighted = FeatureMoments.about(moments.origin) if is_first else weighted.pad(span.size)
     weighted = weighted.add(projection, averages)
     warn_isolated(weighted.n_isolated - before, weighted.min_average)
     return replace(state, weighted_moments=weighted)

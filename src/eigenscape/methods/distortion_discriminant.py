@@ -93,10 +93,10 @@ def fit_layer(
     ]
     moments = signal_moments(WindowBlocks(signal, shape))
     noise = noise_moments(WindowBlocks(differences, shape), shape.window * channels)
-    if moments.count <= shape.n_components:
+    if moments.n_rows <= shape.n_components:
         raise RankError(
             f"n_components={shape.n_components} needs at least {shape.n_components + 1} windows, but the"
-            f" training sequences have {moments.count}; lower n_components, or pass longer or more sequences"
+            f" training sequences have {moments.n_rows}; lower n_components, or pass longer or more sequences"
         )
     orientation = oriented_directions(moments, noise, shape.n_components, regularization)
     scaled = orientation.directions / noise_scale(orientation, noise)

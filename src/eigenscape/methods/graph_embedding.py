@@ -8,7 +8,7 @@ because the ``1 - l`` have the relative accuracy that distinguishes maps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg, sparse
@@ -199,24 +199,11 @@ def direct_embedding(
 # --- more features than vertices: the span of the rows of Z ------------------------------------------------
 
 
-class RowBasis(Protocol):
-    """A matrix ``Z`` (n, p) with inner products of its rows."""
-
-    def row_gram(self) -> np.ndarray:
-        """Return ``Z Z'`` (n, n)."""
-
-    def apply(self, V: np.ndarray) -> np.ndarray:
-        """Return ``Z V`` (n, c)."""
-
-    def apply_transpose(self, A: np.ndarray) -> np.ndarray:
-        """Return ``Z' A`` (p, c)."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowSpan:
     """Orthonormal basis ``U`` of the values ``Z v``, and the eigenvalues of ``Z Z'`` that belong to it."""
 
-    basis: RowBasis
+    basis: Basis
     vectors: np.ndarray  # U (n, r)
     values: np.ndarray  # (r,)
 
@@ -229,7 +216,7 @@ class RowSpan:
         return V
 
 
-def row_span(basis: RowBasis, n: int) -> RowSpan:
+def row_span(basis: Basis, n: int) -> RowSpan:
     """Decompose the inner products of the ``n`` rows.
 
     With ``p > n`` columns the rank of ``Z`` is at most ``n``, and the values ``y = Z v`` determine ``v`` only
@@ -244,7 +231,7 @@ def row_span(basis: RowBasis, n: int) -> RowSpan:
 
 
 def solve_by_rows(
-    basis: RowBasis,
+    basis: Basis,
     W: sparse.csr_array,
     degree: np.ndarray,
     n_components: int,

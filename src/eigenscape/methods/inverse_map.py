@@ -50,7 +50,7 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     ``mu_k + J_k^+ (y - y(mu_k))``. The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped: it undoes the
     division by ``v_1' z(x)`` of the reweighted map (eq. 18), and ``J_k`` is the tangent of the divided map.
     """
-    kernels = forward.forward_kernels
+    kernels = forward.kernels
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
     covariances = kernels.mapped_covariances(tangents)
     floor = max(_FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +27,9 @@ from eigenscape.solvers import generalized_eigh
 from eigenscape.solvers.direct import factorize_symmetric
 from eigenscape.solvers.generalized import GeneralizedPairs
 
+if TYPE_CHECKING:
+    from eigenscape.methods.kernel_eigenmap import KernelBasis
+
 #: The shift ``s`` and the ridge ``r``, about the rank tolerance of the dense solver for some 1000 columns.
 _SHIFT, _RIDGE = 1e-3, 1e-11
 #: Largest number of entries of ``M``.
@@ -39,20 +42,6 @@ class IterativeOptions(NamedTuple):
     tol: float = 1e-6
     max_iter: int | None = None
     seed: int = 0
-
-
-class SparseBasis(Protocol):
-    """A basis whose matrix can be stored sparse."""
-
-    @property
-    def n_entries(self) -> int:
-        """Number of nonzero entries of ``Z``."""
-
-    def n_overlaps(self, W: sparse.csr_array) -> float:
-        """Return the number of nonzero entries of ``Z'WZ``, the diagonal of ``W`` included."""
-
-    def matrix(self) -> sparse.csr_array:
-        """Return ``Z`` (n, p)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +70,7 @@ class _Problem:
         return self.Z.T @ smooth + _RIDGE * V
 
 
-def is_sparse(basis: SparseBasis, W: sparse.csr_array, p: int) -> bool:
+def is_sparse(basis: KernelBasis, W: sparse.csr_array, p: int) -> bool:
     """Return whether the eigenproblem of ``p`` columns is sparse enough for :func:`solve_iteratively`.
 
     The iteration pays if at most a quarter of the entries of ``M`` are not zero.
@@ -90,7 +79,7 @@ def is_sparse(basis: SparseBasis, W: sparse.csr_array, p: int) -> bool:
 
 
 def solve_iteratively(
-    basis: SparseBasis,
+    basis: KernelBasis,
     W: sparse.csr_array,
     degree: np.ndarray,
     count: int,

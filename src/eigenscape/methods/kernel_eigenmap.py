@@ -31,7 +31,6 @@ from eigenscape.methods.kernel_centers import (
 )
 from eigenscape.methods.mixture import (
     AffineMixture,
-    ForwardKernels,
     KernelWeights,
     MixtureKernels,
     kernel_weights,
@@ -196,7 +195,7 @@ def local_projections(
     return projections
 
 
-def forward_kernels(X: np.ndarray, n_kernels: int, options: KernelEigenmapOptions) -> ForwardKernels:
+def forward_kernels(X: np.ndarray, n_kernels: int, options: KernelEigenmapOptions) -> MixtureKernels:
     """Return the kernels ``N(x | mu_k, Sigma_k)`` of Brand sec. 3."""
     covariances = options.covariances
     if not isinstance(covariances, str):
@@ -323,12 +322,11 @@ def held_out_distortion(
     n_components: int,
     n_kernels: int,
     options: KernelEigenmapOptions,
-    fraction: float = 0.1,
 ) -> float:
-    """Return the distortion of the edges at random vertices that are left out of the fit."""
+    """Return the distortion of the edges at a random tenth of the vertices, left out of the fit."""
     n = len(X)
     held_out = np.zeros(n, dtype=bool)
-    held_out[np.random.default_rng(options.seed).permutation(n)[: max(1, round(fraction * n))]] = True
+    held_out[np.random.default_rng(options.seed).permutation(n)[: max(1, round(0.1 * n))]] = True
     kept = np.flatnonzero(~held_out)
     inside = sparse.csr_array(W[kept][:, kept])
     degree = np.asarray(inside.sum(axis=1)).ravel()

@@ -125,14 +125,14 @@ def edge_sums(X: np.ndarray, affinity: GraphAffinity, origin: np.ndarray, loops:
 
 
 def projection_from_sums(
-    sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool, rank_tol: float = 1e-12
+    sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool
 ) -> LocalityProjection:
     """Solve the problem of :func:`locality_preserving` (Brand eq. 8), given the sums over all edges.
 
     ``origin`` is the origin of the sums: any point if ``affine``, otherwise zero.
     """
     forms = sums.forms.centered() if affine else sums.forms
-    whitener = whiten(forms.degree, rank_tol, forms.size).whitener
+    whitener = whiten(forms.degree, 1e-12, forms.size).whitener
     pairs = generalized_eigh(forms.laplacian, forms.degree, n_components + (not affine), "smallest", whitener)
     mean_square = np.einsum("ir,ij,jr->r", pairs.vectors, forms.degree, pairs.vectors, optimize=True)
     variance = mean_square - forms.volume * np.square(forms.mean @ pairs.vectors)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import linalg, sparse
@@ -21,38 +21,6 @@ from eigenscape.kernels.pairwise import squared_euclidean
 
 #: Subtracted from each posterior; negative results are dropped.
 NEGLIGIBLE = 1e-7
-
-
-class MixtureKernels(Protocol):
-    """K Gaussian kernels ``p_k``."""
-
-    @property
-    def centers(self) -> np.ndarray:
-        """Centres (K, D)."""
-
-    def exponents(self, X: np.ndarray) -> np.ndarray:
-        """Return ``log p_k(x)`` (n, K) up to a constant shared by all kernels."""
-
-
-class ForwardKernels(MixtureKernels, Protocol):
-    """Kernels in the space of the data, which have derivatives and can be mapped."""
-
-    @property
-    def sigma(self) -> float:
-        """Typical width."""
-
-    @property
-    def covariances(self) -> np.ndarray:
-        """``Sigma_k`` (K, D, D)."""
-
-    def common_gradient(self, X: np.ndarray) -> np.ndarray:
-        """Return a part (n, D) that all gradients of ``log p_k`` at a point have in common."""
-
-    def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
-
-    def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
-        """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +35,15 @@ class IsotropicKernels:
         return squared_euclidean(X, self.centers) / (-2 * self.sigma**2)
 
     def common_gradient(self, X: np.ndarray) -> np.ndarray:
-        """Return ``-x / sigma^2``."""
+        """Return ``-x / sigma^2``, the part (n, D) that all gradients of ``log p_k`` have in common."""
         return X / -(self.sigma**2)
 
     def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return ``sum_k c_nkr mu_k / sigma^2``."""
+        """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
         return np.einsum("nkr,kd->nrd", coefficients, self.centers / self.sigma**2)
 
     def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
-        """Return ``sigma^2 J_k J_k'``."""
+        """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
         return self.sigma**2 * tangents @ tangents.transpose(0, 2, 1)
 
     @property
@@ -149,6 +117,10 @@ class EllipticKernels:
         """Yield ``x - mu_k`` (n, D) and the precisions (q,) along the directions less those elsewhere."""
         for center, spread, rest in zip(self.centers, self.spreads, self.rest, strict=True):
             yield X - center, spread**-2 - rest**-2
+
+
+#: K Gaussian kernels ``p_k`` in the space of the arguments of a map.
+MixtureKernels: TypeAlias = "IsotropicKernels | EllipticKernels"
 
 
 def ellipses_of(centers: np.ndarray, covariances: np.ndarray, floor: float = 0.0) -> EllipticKernels:
@@ -253,7 +225,7 @@ class AffineMixture:
 
         The gradient of a posterior is ``q_k (g_k - sum_j q_j g_j)``, ``g_k`` the gradient of a log density.
         """
-        kernels, (K, D, c) = self.forward_kernels, self.slopes.shape
+        kernels, (K, D, c) = self.kernels, self.slopes.shape
         exponents = kernels.exponents(X)
         top = exponents.max(axis=1, keepdims=True)  # subtracted first, as in the weights
         posterior = np.exp(np.where(exponents == top, 0.0, exponents - top))  # (n, K)
@@ -287,12 +259,6 @@ class AffineMixture:
             log_slope = d_kept / kept[:, None] + mean + kernels.common_gradient(X)
             return height * (slope + outputs[:, :, None] * log_slope[:, None])
         return slope
-
-    @property
-    def forward_kernels(self) -> ForwardKernels:
-        """The kernels of a map from the space of the data."""
-        assert isinstance(self.kernels, (IsotropicKernels, EllipticKernels))
-        return self.kernels
 
 
 def divide_by_last(outputs: np.ndarray) -> np.ndarray:

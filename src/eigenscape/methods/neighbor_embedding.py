@@ -234,9 +234,9 @@ def _relative_movement(before: np.ndarray, after: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / _spread(after))
 
 
-def scaled_start(eigenmap: np.ndarray, size: float = 1.0) -> np.ndarray:
-    """Return an eigenmap with columns of standard deviation ``size``."""
-    return _centred(eigenmap) * (size / np.std(eigenmap, axis=0))
+def scaled_start(eigenmap: np.ndarray) -> np.ndarray:
+    """Return an eigenmap with columns of standard deviation 1."""
+    return _centred(eigenmap) / np.std(eigenmap, axis=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,11 @@ class ScatterMoments:
     weight: float  # sum of the sample weights
     n_rows: int  # samples with a positive weight
 
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance (d, d), divided by the weight."""
+        return self.scatter / self.weight
+
     def merge(self, other: ScatterMoments) -> ScatterMoments:
         """Return the moments of both sets of samples.
 
@@ -54,8 +59,8 @@ def scatter_moments(rows: CenteredRows) -> ScatterMoments:
     d = rows.shape[1]
     _memory.require(
         4 * 8.0 * d * d,
-        f"partial_fit keeps a matrix of {d} x {d} features, which",
-        "call fit on all rows at once",
+        f"a scatter matrix of {d} x {d} features",
+        "use fewer features, or call fit on all rows instead of partial_fit",
     )
     n_rows = rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
     return ScatterMoments(rows.mean, rows.scatter(), rows.total_weight, n_rows)

@@ -31,6 +31,12 @@ class Basis(Protocol):
     def apply(self, V: np.ndarray) -> np.ndarray:
         """Return ``Z V`` (n, c)."""
 
+    def apply_transpose(self, A: np.ndarray) -> np.ndarray:
+        """Return ``Z' A`` (p, c)."""
+
+    def row_gram(self) -> np.ndarray:
+        """Return ``Z Z'`` (n, n)."""
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureBasis:

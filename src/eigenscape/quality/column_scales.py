@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from eigenscape._numbers import checked_sparse
 
@@ -70,7 +71,7 @@ def variance_shares(X: ArrayLike | sparse.csr_array) -> np.ndarray:
     rows: Any = sparse.csr_array(checked_sparse(given)) if is_sparse else np.asarray(given)
     if rows.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {rows.shape}")
-    variance = _sparse_variance(rows) if is_sparse else _dense_variance(rows)
+    variance = mean_variance_axis(rows.astype(np.float64), 0)[1] if is_sparse else _dense_variance(rows)
     total = variance.sum()
     return variance / total if total > 0 else np.zeros_like(variance)
 
@@ -136,14 +137,3 @@ def _dense_variance(X: np.ndarray) -> np.ndarray:
     variance = squares / count
     # a constant column deviates from its rounded mean by rounding
     return np.where(variance <= np.square(8 * np.finfo(np.float64).eps * mean), 0.0, variance)
-
-
-def _sparse_variance(X: sparse.csr_array) -> np.ndarray:
-    """Return the variance of each column, zeros included."""
-    n = X.shape[0]
-    values = X.astype(np.float64)
-    mean = np.asarray(values.sum(axis=0)).ravel() / n
-    stored = np.bincount(values.indices, minlength=X.shape[1])
-    deviation = np.square(values.data - mean[values.indices])
-    squares = np.bincount(values.indices, deviation, minlength=X.shape[1])
-    return (squares + (n - stored) * np.square(mean)) / n
