@@ -59,7 +59,7 @@ class Piece:
 
 def assigned(
     pieces: Sequence[Piece], label: np.ndarray, Y: Any
-) -> Iterator[tuple[int, Piece, np.ndarray, Any]]:
+) -> Iterator[tuple[int, Any, np.ndarray, Any]]:
     """Yield the number of each embedded piece, the piece, the indices of its points, and the points.
 
     ``label`` (n,) is the number of the piece of each point. Pieces without points are left out.

@@ -11,7 +11,8 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import Matrix
-from eigenscape.graph.blocks import Metric, metric_distances, resolve_metric_params
+from eigenscape.graph.blocks import Metric as Metric
+from eigenscape.graph.blocks import metric_distances, resolve_metric_params
 
 
 class Distances:
