@@ -21,7 +21,6 @@ from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
 from eigenscape.estimators._collections import paired, rowwise, validate_blocks
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._explore import ExploreMixin
 from eigenscape.estimators._html import HtmlReprMixin
 from eigenscape.estimators._migration import check_solver, explain_parameters
@@ -250,7 +249,6 @@ def spectral_result(
     return FitResult(embedding, {**spectral_attributes(embedding), **attributes}, training=training)
 
 
-@documented
 class KernelMixin:
     """``eigenfunctions``, ``loss`` and ``loss_curve`` of models with a kernel."""
 
@@ -267,7 +265,8 @@ class KernelMixin:
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
@@ -346,7 +345,6 @@ class KernelMixin:
             )
 
 
-@documented
 class EmbeddingMixin:
     """``fit`` of estimators that implement the hook ``_embed``."""
 
@@ -371,7 +369,14 @@ class EmbeddingMixin:
 
         Parameters
         ----------
-        {X/samples} {y}
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -52,9 +52,9 @@ def rowwise(
     of : str
         Name of the attribute with the number of input columns.
     dtype : dtype or None
-        The dtype of the output; None for that of the input.
+        The dtype of the output. If None, the dtype of the input.
     like : str
-        Name of the attribute that has the dtype of the output, if that depends on the fit.
+        Name of the attribute that has the dtype of the output, if this dtype depends on the fit.
     ready : str
         Name of a method that computes what the first call would compute: on the client, not once per block.
     """

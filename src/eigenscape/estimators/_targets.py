@@ -8,14 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._labels import split_labels
 from eigenscape.estimators._validation import as_number
 from eigenscape.kernels.labelled import mix_labels
 from eigenscape.pieces import Affinity, Split
 
 
-@documented
 class TargetMixin:
     """``fit`` with labels and ``sample_weight``, for estimators whose hook ``_embed`` takes both."""
 
@@ -27,11 +25,22 @@ class TargetMixin:
 
         Parameters
         ----------
-        {X/samples}
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
         y : array-like of shape (n_samples,), optional
             Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, and among objects None
             or NaN, mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
-        {sample_weight/measure}
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+            With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
+            that are chosen from the data do not depend on the weights; equal rows are one vertex of a
+            neighbourhood graph, and their weights are added. Samples of weight 0 have no influence and are
+            placed by ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples.
+            Not available for dask collections.
 
         Returns
         -------

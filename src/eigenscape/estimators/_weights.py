@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._docs import documented
 from eigenscape.exceptions import DataRangeError
 from eigenscape.pieces import embed_columns
 
@@ -29,7 +28,6 @@ _PER_SAMPLE = {"component_labels_": -1, "degrees_": 0}
 DICTIONARY_WEIGHTS = "its moments count every row once"
 
 
-@documented
 class SampleWeightMixin:
     """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
 
@@ -40,7 +38,21 @@ class SampleWeightMixin:
 
         Parameters
         ----------
-        {X/samples} {y} {sample_weight/measure}
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+            With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours
+            that are chosen from the data do not depend on the weights; equal rows are one vertex of a
+            neighbourhood graph, and their weights are added. Samples of weight 0 have no influence and are
+            placed by ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples.
+            Not available for dask collections.
 
         Returns
         -------

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -53,7 +52,6 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
-@documented
 class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
@@ -75,7 +73,16 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     layers : list of (n_components, window, step), default=((8, 8, 4), (8, 8, 4))
         For each layer the number of directions, the length of a window and the distance between windows, in
         steps of the layer below.
-    {regularization/noise} {verbose}
+    regularization : float or "auto", default="auto"
+        Regularisation of the noise: ``regularization`` times the mean of the diagonal of :math:`R` is added
+        to the diagonal. "auto": 0 if the noise has variance in all directions of the signal. Otherwise
+        :math:`q` would be infinite, and the estimate of Ledoit and Wolf, at least 1e-6, is used, with a
+        :class:`~eigenscape.exceptions.SingularNoiseWarning`.
+
+    Other Parameters
+    ----------------
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -142,7 +149,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_steps, n_channels) or (n_steps,), or a list of such arrays
             The undistorted sequence, or several of them.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         distorted : list
             Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step. Used by
             every layer without its own versions in ``layer_distorted``.

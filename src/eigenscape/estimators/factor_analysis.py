@@ -11,7 +11,6 @@ from eigenscape._progress import reporting
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import check_in_memory
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._validation import (
@@ -27,7 +26,6 @@ from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.probabilistic_pca import Posterior
 
 
-@documented
 class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
@@ -45,9 +43,20 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     n_components : int, default=2
         Number of latent coordinates :math:`q`. For :math:`d` features the model is determined only if
         :math:`(d - q)^2 \ge d + q`; otherwise many models have the same likelihood.
-    {tol/em} {max_iter/em} {random_state}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
         Used if values are missing.
-    {verbose}
+
+    Other Parameters
+    ----------------
+    tol : float, default=1e-8
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
+    max_iter : int, default=1000
+        Maximum number of steps of EM.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -56,13 +65,22 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         are independent given :math:`y`.
     components_ : ndarray of shape (n_components, n_features)
         The transpose of ``loadings_``.
-    {mean_/latent}
+    mean_ : ndarray of shape (n_features,)
+        Mean :math:`\mu`.
     noise_variance_ : ndarray of shape (n_features,)
         The diagonal of :math:`\Psi`.
-    {n_components_} {log_likelihood_} {log_likelihoods_}
+    n_components_ : int
+        Number of coordinates.
+    log_likelihood_ : float
+        Log-likelihood of the observed values of the training samples.
+    log_likelihoods_ : list of float
+        Log-likelihood after each step of EM; a single value for a closed form.
     n_iter_ : int
         Number of steps.
-    {converged_} {n_features_in_}
+    converged_ : bool
+        Whether EM stopped because the log-likelihood rose by no more than ``tol``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -100,7 +118,10 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, NaN for missing values. Every row and every column needs an observed value.
-        {y} {sample_weight}
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Metric, Seed
@@ -19,7 +18,6 @@ from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import Ties, ordinal_mds, require_pair_memory
 
 
-@documented
 class OrdinalMDS(Estimator):
     r"""Coordinates whose distances have the same order as the dissimilarities.
 
@@ -34,22 +32,49 @@ class OrdinalMDS(Estimator):
 
     Parameters
     ----------
-    {n_components} {metric/distance}
+    n_components : int, default=2
+        Number of coordinates.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
         The dissimilarities need not satisfy the triangle inequality.
-    {metric_params} {n_init}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+    Other Parameters
+    ----------------
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    n_init : int, default=4
+        Number of starting configurations: classical MDS of the ranks and ``n_init - 1`` random ones. The
+        result with the smallest stress is kept.
     max_iter : int, default=300
         Maximum number of iterations for each starting configuration.
-    {tol/stress} {ties} {random_state} {verbose}
+    tol : float, default=1e-6
+        Iterations stop when the stress decreases by less than ``tol``.
+    ties : {"primary", "secondary"}, default="primary"
+        Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
+        fitted by one value ("secondary").
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {stress_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    stress_ : float
+        Kruskal's stress-1 of the embedding.
+
         By convention below 0.05 is good and above 0.2 poor. A stress near zero with points in a few clusters
-        is degenerate: clusters whose distances exceed those of their members have an order that is reproduced
-        by collapsing each cluster to a point.
+        is degenerate: clusters whose distances exceed the distances within them have an order that is
+        reproduced by collapsing each cluster to a point.
     n_iter_ : int
         Number of iterations of the best start.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----
@@ -106,7 +131,8 @@ class OrdinalMDS(Estimator):
         ----------
         X : array-like of shape (n_samples, n_features), or list of objects
             Training data. If "precomputed", dissimilarities of shape (n_samples, n_samples).
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

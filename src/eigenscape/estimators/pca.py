@@ -21,7 +21,6 @@ from eigenscape.estimators._collections import (
     validate_blocks,
     weight_blocks,
 )
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._running import running
 from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
@@ -48,7 +47,6 @@ from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.policy import EigenSolver
 
 
-@documented
 class PCA(LinearMixin, Estimator):
     r"""Principal component analysis: directions of largest variance.
 
@@ -67,21 +65,34 @@ class PCA(LinearMixin, Estimator):
         variance.
     whiten : bool, default=False
         Whether to scale the coordinates to unit variance.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads for products with sparse data; None or -1 for all cores.
+
+    Other Parameters
+    ----------------
     eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver, default="auto"
         Eigensolver. "dense" forms the smaller of the two matrices, and computes a singular value
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
         components of a matrix of size above 2000.
-    {tol} {max_iter} {random_state}
-    n_jobs : int or None, default=None
-        Number of threads for products with sparse data; None or -1 for all cores.
-    {verbose}
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Principal directions :math:`e_r`.
-    {mean_}
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training samples.
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each direction (divided by n_samples - 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -92,12 +103,17 @@ class PCA(LinearMixin, Estimator):
         Mean variance of the ``n_features - n_components`` discarded directions (Burges eq. 1.9).
     entropy_ : float
         Entropy of the coordinates in bits if the data are Gaussian (Burges eq. 1.6).
-    {n_components_}
+    n_components_ : int
+        Number of coordinates.
     n_samples_seen_ : float
         Number of training samples, or the sum of their weights.
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         Not set by ``partial_fit``.
-    {eigenvalues_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+
         With weights, of the matrix :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
     kernel_ : BoundKernel
         The linear kernel centred on the training samples. Not available after ``partial_fit``, which stores
@@ -106,7 +122,10 @@ class PCA(LinearMixin, Estimator):
         Residual norm :math:`|K v - l v|` of each pair (an upper bound if the covariance was solved).
     solver_ : str
         Solver used: "dense", "svd" or "lanczos".
-    {n_iter_} {n_features_in_}
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----
@@ -162,7 +181,10 @@ class PCA(LinearMixin, Estimator):
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             Training data. A dask collection is reduced to its mean and scatter matrix, and ``embedding_`` is
             a lazy dask array.
-        {y} {sample_weight}
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
@@ -211,7 +233,8 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             One or more samples.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
             Sample weights.
 
@@ -288,7 +311,8 @@ class PCA(LinearMixin, Estimator):
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
@@ -309,7 +333,8 @@ class PCA(LinearMixin, Estimator):
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
             samples: the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -325,7 +350,8 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_new, n_features), optional
             Held-out points, as for ``loss``. If None, the training samples.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
@@ -22,7 +21,6 @@ from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pu
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
 
 
-@documented
 class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
@@ -39,11 +37,23 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ----------
     n_components : int or None, default=None
         Largest number of directions; as many as features if None.
-    min_gain : float, default=0.01
-        Smallest gain in the mean log density of points left out by which a direction is kept.
     index : {"negentropy", "kurtosis", "friedman-tukey"}, default="negentropy"
         Measure of the departure from a normal distribution; see :class:`ProjectionPursuit`.
-    {n_init/pursuit} {max_iter/pursuit} {tol/pursuit} {random_state/starts} {verbose}
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
+    min_gain : float, default=0.01
+        Smallest gain in the mean log density of points left out by which a direction is kept.
+    n_init : int, default=10
+        Number of random starts for each direction; the best is kept.
+    max_iter : int, default=500
+        Maximum number of steps of the search for one direction.
+    tol : float, default=1e-6
+        A search has converged if its next step would be shorter than ``tol``, in radians.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -53,7 +63,10 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         Gain of each direction in the mean log density of points left out.
     n_components_ : int
         Number of directions.
-    {n_iter_/pursuit} {n_features_in_}
+    n_iter_ : int
+        Number of steps of the longest search.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -99,7 +112,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, more samples than features.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -174,7 +188,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_new, n_features)
             Samples.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -189,7 +204,10 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        {n_samples} {random_state/draw}
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

@@ -181,6 +181,12 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     m, method = matrix.shape[0], solver.method
     if method == "auto" and (m <= DENSE_SPARSE_POINTS or 5 * count > m):
         return Plan(("dense",), f"{m} points are few")
+    if method == "multilevel":
+        _memory.require(
+            12.0 * matrix.nnz * (1 + hierarchy_fill(matrix)),
+            f"a hierarchy of {m} points",
+            "use eigen_solver='lanczos'",
+        )
     if method in ("dense", "lanczos", "shift-invert", "multilevel"):
         return Plan((method,), "named by eigen_solver")
     if not laplacian:
