@@ -25,8 +25,6 @@ _PARTS = (
     _Part((-0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),  # the ears
     _Part((0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),
 )
-_AMBIENT = 0.15
-_CHUNK = 32  # images drawn at once
 _RANGES = ((-60.0, 60.0), (-30.0, 30.0), (-60.0, 60.0))  # degrees: pan, tilt, light
 
 
@@ -63,10 +61,8 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
     low, high = np.transpose(_RANGES)
     parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
-    X = np.concatenate(
-        [_render(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)]
-    )
-    return X, parameters
+    chunks = np.split(parameters, np.arange(32, n_samples, 32))  # drawn at once
+    return np.concatenate([_render(chunk, side) for chunk in chunks]), parameters
 
 
 def _render(parameters: np.ndarray, side: int) -> np.ndarray:
@@ -85,9 +81,8 @@ def _render(parameters: np.ndarray, side: int) -> np.ndarray:
     brightness = np.zeros(start.shape[:2])
     for part in _PARTS:
         distance, normal = _intersect(part, start, sight)
-        shaded = part.albedo * (
-            _AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
-        )
+        lit = np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
+        shaded = part.albedo * (0.15 + 0.85 * lit)  # ambient light, and the light
         seen = distance < nearest
         nearest[seen], brightness[seen] = distance[seen], shaded[seen]
     n = len(parameters)

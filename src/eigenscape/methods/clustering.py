@@ -166,8 +166,6 @@ def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
 
 #: Clusters count as stable from this mean adjusted Rand index on.
 STABLE = 0.9
-#: Number of random reweightings.
-N_DRAWS = 8
 
 
 class CountEvidence(NamedTuple):
@@ -207,14 +205,14 @@ def count_evidence(
     counts = range(2, len(values))
     labels = [_clusters(functions.on_training[:, :k], k, measure, solver) for k in counts]
     rng = np.random.default_rng(solver.seed)
-    stability = np.zeros(len(counts))
-    with stage("stability of clusters", total=N_DRAWS) as advance:
-        for _ in range(N_DRAWS):
+    stability, n_draws = np.zeros(len(counts)), 8
+    with stage("stability of clusters", total=n_draws) as advance:
+        for _ in range(n_draws):
             drawn = rng.exponential(size=functions.n_train) * (1.0 if measure is None else measure)
             again = divided_eigenfunctions(affinity, max_clusters, solver, True, weights, drawn)
             for place, k in enumerate(counts):
                 other = _clusters(again.on_training[:, :k], k, drawn, solver)
-                stability[place] += adjusted_rand_index(labels[place], other) / N_DRAWS
+                stability[place] += adjusted_rand_index(labels[place], other) / n_draws
             advance(1)
     return CountEvidence(np.arange(2, len(values)), values[1:-1] - values[2:], stability)
 

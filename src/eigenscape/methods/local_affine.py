@@ -20,13 +20,6 @@ from eigenscape.pieces import PiecewiseEmbedding
 
 Result = TypeVar("Result")
 
-#: Fraction of the local variance of the coordinates that is added to it, against directions without variance.
-_RIDGE = 1e-2
-#: Minimal variance, as a fraction of the squared radius of the neighbourhood (for isolated points).
-_MIN_VARIANCE = 1e-6
-#: Weight of the farthest neighbour: almost zero, so that the map is continuous where neighbours change.
-_MIN_WEIGHT = 1e-9
-
 
 class Inverse(Protocol):
     """A function from coordinates to rows of features."""
@@ -167,15 +160,16 @@ def affine_weights(Y: np.ndarray, neighbors: np.ndarray, distance: np.ndarray) -
     """
     radius = distance[:, -1:]
     relative = np.divide(distance, radius, out=np.zeros_like(distance), where=radius > 0)
-    weights = np.square(1.0 - np.square(relative)) + _MIN_WEIGHT
+    # The weight of the farthest neighbour is almost zero: the map is continuous where neighbours change.
+    weights = np.square(1.0 - np.square(relative)) + 1e-9
     weights /= weights.sum(axis=1, keepdims=True)
     center = np.einsum("bk,bkd->bd", weights, neighbors)
     spread = neighbors - center[:, None]
     covariance = np.einsum("bk,bkd,bke->bde", weights, spread, spread)
     d = covariance.shape[1]
     trace = np.trace(covariance, axis1=1, axis2=2)
-    covariance[:, np.arange(d), np.arange(d)] += np.where(
-        radius > 0, _RIDGE * trace[:, None] / d + _MIN_VARIANCE * np.square(radius), 1.0
-    )
+    # A hundredth of the local variance for directions without variance, and more for isolated points.
+    ridge = 1e-2 * trace[:, None] / d + 1e-6 * np.square(radius)
+    covariance[:, np.arange(d), np.arange(d)] += np.where(radius > 0, ridge, 1.0)
     slope = np.linalg.solve(covariance, (Y - center)[..., None])[..., 0]  # C^-1 (y - c)
     return weights * (1.0 + np.einsum("bd,bkd->bk", slope, spread))

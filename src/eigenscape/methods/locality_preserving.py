@@ -24,9 +24,6 @@ from eigenscape.methods.graph_embedding import feature_map, row_span, solve_redu
 from eigenscape.methods.quadratic_forms import FeatureBasis, QuadraticForms, quadratic_forms
 from eigenscape.solvers import generalized_eigh, whiten
 
-#: A coordinate whose D-variance is below this ratio to its mean square is constant.
-_CONSTANT = 1e-12
-
 
 class LocalityProjection(NamedTuple):
     """The map ``y = directions'(x - mean)`` with eigenvalues ``1 - gaps``."""
@@ -73,14 +70,23 @@ def _linear_directions(
     Y = basis.apply(pairs.vectors)
     mean_square = degree @ np.square(Y)
     variance = mean_square - np.square(degree @ Y) / forms.volume
-    kept = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
+    remedy = ", or use affine=True (or centre X) if X is far from the origin"
+    kept = _varying(variance, mean_square, n_components, remedy)
+    directions = pairs.vectors[:, kept] if span is None else span.coefficients(pairs.vectors[:, kept])
+    return np.sqrt(len(X)) * directions, pairs.values[kept], pairs.residuals[kept]
+
+
+def _varying(
+    variance: np.ndarray, mean_square: np.ndarray, n_components: int, remedy: str = ""
+) -> np.ndarray:
+    """Return the first ``n_components`` coordinates whose D-variance is not zero up to rounding."""
+    kept = np.flatnonzero(variance > 1e-12 * mean_square)[:n_components]
     if len(kept) < n_components:
         raise RankError(
             f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
-            " constant; lower n_components, or use affine=True (or centre X) if X is far from the origin"
+            f" constant; lower n_components{remedy}"
         )
-    directions = pairs.vectors[:, kept] if span is None else span.coefficients(pairs.vectors[:, kept])
-    return np.sqrt(len(X)) * directions, pairs.values[kept], pairs.residuals[kept]
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +142,7 @@ def projection_from_sums(
     pairs = generalized_eigh(forms.laplacian, forms.degree, n_components + (not affine), "smallest", whitener)
     mean_square = np.einsum("ir,ij,jr->r", pairs.vectors, forms.degree, pairs.vectors, optimize=True)
     variance = mean_square - forms.volume * np.square(forms.mean @ pairs.vectors)
-    kept = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
-    if len(kept) < n_components:
-        raise RankError(
-            f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
-            " constant; lower n_components"
-        )
+    kept = _varying(variance, mean_square, n_components)
     directions = np.sqrt(sums.n_rows) * pairs.vectors[:, kept]
     mean = origin + sums.first / sums.volume if affine else np.zeros(len(origin))
     patterns = directions.T @ forms.degree / sums.n_rows

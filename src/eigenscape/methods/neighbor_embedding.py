@@ -126,9 +126,6 @@ def _spectrum(size: list[int], step: float) -> np.ndarray:
 #: (Belkina et al. 2019), and half of that from this exaggeration on: points in dense clusters that are the
 #: neighbours of many others would otherwise oscillate.
 _MOMENTUM, _HALF_RATE = 0.8, 2.0
-#: The longest step of a point, in widths of the repulsion. It is at most the spread of the map: few points
-#: would otherwise leave each other.
-_LONGEST = 5.0
 #: Step of the grid of the repulsion in the layout without exaggeration, and for new points; the width of the
 #: repulsion is one. With exaggeration clusters are denser, and gradients need a finer grid.
 _STEP, _NEW_STEP = 0.4, 0.25
@@ -212,7 +209,8 @@ class Descent:
         team(act, range(0, m, _ROWS))
         push = 2 / (repulsion.sum() - m)  # the gradient of the repulsion is -2 sum_j w_ij^2 (x_i - x_j)
         after = points[:, : self.n_components].copy()
-        longest = min(_LONGEST, _spread(after))
+        # In widths of the repulsion; without the second limit few points would leave each other.
+        longest = min(5.0, _spread(after))
         move(after, slopes, pulls, push, self.pull, self.rate, _MOMENTUM, longest, self.gains, self.moves)
         self.points = in_plane(_centred(after))
 

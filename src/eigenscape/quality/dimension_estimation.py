@@ -18,8 +18,6 @@ from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import sample_indices
 
 _METHODS = ("maximum likelihood", "two neighbors")
-#: Number of random halves of the points from which the interval is computed.
-_HALVES = 20
 
 
 class Dimension(NamedTuple):
@@ -209,8 +207,8 @@ def _half_width(
     if k < 2:
         return np.inf
     rng = np.random.default_rng(random_state)
-    values = []
-    for _ in range(_HALVES):
+    values, n_halves = [], 20
+    for _ in range(n_halves):
         absent = np.ones(n, dtype=bool)
         absent[rng.choice(n, b, replace=False)] = False
         queries = ~absent[which]
@@ -221,7 +219,7 @@ def _half_width(
             return np.inf
         values.append(estimate(np.log(np.take_along_axis(lengths[queries], order, axis=1)[complete])))
     deviation = np.std(values, ddof=1) * np.sqrt(b / (n - b))
-    return float(stats.t.ppf(0.975, _HALVES - 1) * deviation)
+    return float(stats.t.ppf(0.975, n_halves - 1) * deviation)
 
 
 def _distinct_points(X: ArrayLike | sparse.csr_array, metric: Metric) -> Rows:
