@@ -12,10 +12,12 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
+from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_input, check_weights, valid_rows
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.observed_data import ObservedData, observed_data
@@ -106,13 +108,10 @@ class LatentMixin:
         return X, observed_data(X, training=False)
 
 
-class GaussianMixin:
-    """Methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
+class GaussianMixin(LatentMixin):
+    """Also methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
 
     _model_: Any
-    _observed: Any
-    _match_dtype: Any
-    _check_fitted: Any
     random_state: Seed
 
     def _posterior(self, data: ObservedData) -> Posterior:

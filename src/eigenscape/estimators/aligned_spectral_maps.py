@@ -13,7 +13,7 @@ from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.estimators._verify import Verification
@@ -33,7 +33,7 @@ from eigenscape.solvers import NAMES, SolverConfig
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
-class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
+class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
     Views are tables of different times, batches or kinds of measurement. Some rows of different views are
@@ -199,11 +199,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         -------
         self
         """
-        self._reset()
-        n_components, options, solver = self._checked_parameters()
-        tables = tables_by_name(X)
-        names = list(tables)
-        with running(self):
+        with fitting(self):
+            n_components, options, solver = self._checked_parameters()
+            tables = tables_by_name(X)
+            names = list(tables)
             maps = [ViewMap(name, n_jobs=self.n_jobs, verbose=self.verbose) for name in names]
             rows = [check_table(each, tables[each.view]) for each in maps]
             linked = linked_rows(links, names, [table.shape[0] for table in rows])
@@ -214,18 +213,18 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
             if coupling == "auto":
                 coupling, losses, _ = choose_coupling(views, n_components, solver)
             coordinates, embeddings = aligned_eigenmaps(views, float(coupling), n_components, solver)
-        start = 0
-        for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
-            own = coordinates[start + graph.vertex]
-            each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
-            set_attributes(each, graph.attributes(embedding, n_components))
-            start += graph.n_vertices
-        if losses is not None:
-            self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
-        self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
-        self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
-        self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-        set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
+            start = 0
+            for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
+                own = coordinates[start + graph.vertex]
+                each.embedding_, each._model_ = check_coordinates(table, own), embedding
+                set_attributes(each, graph.attributes(embedding, n_components))
+                start += graph.n_vertices
+            if losses is not None:
+                self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
+            self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
+            self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
+            self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
+            set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:

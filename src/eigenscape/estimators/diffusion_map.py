@@ -13,13 +13,12 @@ from eigenscape.estimators._affinity import (
     check_labels,
     with_labels,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
-from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._weights import check_diagonal, refuse_weights
+from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
@@ -27,8 +26,8 @@ from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 
 
-class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
-    r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk on the data.
+class DiffusionMap(AffinityMixin, KernelEstimator):
+    r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
     :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, which defines a random walk with transition
@@ -221,6 +220,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     >>> bool(radius.max() / radius.min() < 1.05)
     False
     """
+
+    fit = fit_labelled
 
     def __init__(
         self,

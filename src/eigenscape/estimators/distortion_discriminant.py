@@ -21,7 +21,7 @@ from eigenscape.estimators._sequences import (
     is_list_of_sequences,
 )
 from eigenscape.estimators._validation import check_regularization
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
     Layer,
     LayerStream,
@@ -52,7 +52,7 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
-class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
+class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
     A layer takes windows of the sequence below it, finds the directions :math:`n` that maximise the quotient
@@ -129,6 +129,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
 
     _layers_: list[Layer]
 
+    verify = verify
+    #: Windows of several rows are mapped.
     _row_by_row = False
 
     def __init__(

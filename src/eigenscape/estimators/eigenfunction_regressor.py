@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
 
 from eigenscape._numbers import check_numbers
@@ -14,7 +14,7 @@ from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._running import running
 
 
-class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, BaseEstimator):
+class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
     r"""Semi-supervised regression: ridge regression on eigenfunctions of all rows.
 
     Eigenfunctions :math:`f_r` of a kernel are learnt from all rows, with or without a value. The rows with a
@@ -182,6 +182,11 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
     def _n_outputs(self) -> int | None:
         """Number of columns of ``predict``, None for one value per row."""
         return None if self._is_flat_ else len(self._ridge_.intercept)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self._is_flat_ else values

@@ -7,26 +7,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._progress import reporting
 from eigenscape._warnings import warn
+from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory
-from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
+from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._validation import (
-    check_count,
-    check_input,
-    check_positive,
-    check_weights,
-    valid_rows,
-)
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
+from eigenscape.estimators._running import fitting
+from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.probabilistic_pca import Posterior
 
 
-class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
+class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -127,9 +122,8 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        check_in_memory(self, X)
-        with reporting(self.verbose):
+        with fitting(self):
+            check_in_memory(self, X)
             X = check_input(self, X, reset=True)
             X, weights = valid_rows(X, check_weights(sample_weight, X))
             check_rank(check_count("n_components", self.n_components), *X.shape)
@@ -138,8 +132,8 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
             seed = self._seed()
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
-        self._set_model(result)
-        self.components_, self.n_components_ = self.loadings_.T, self.n_components
+            self._set_model(result)
+            self.components_, self.n_components_ = self.loadings_.T, self.n_components
         warn_if_stopped(self)
         if len(result.at_floor):
             shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_count
@@ -16,7 +16,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
-class FastMap(EmbeddingMixin, KernelMixin, Estimator):
+class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 
     The coordinate of :math:`x` on the line through the pivots :math:`a, b` is, by the law of cosines,
@@ -92,7 +92,6 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -13,30 +13,24 @@ from eigenscape import distributed
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory, validate_blocks
+from eigenscape.distributed.sample_fit import check_not_precomputed
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
-from eigenscape.estimators._collections import check_in_memory, validate_blocks
+from eigenscape.estimators._base import KernelEstimator, spectral_attributes
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     bind,
     check_dictionary,
     check_n_distinct,
     dictionary_attributes,
+    projection_error,
     select_members,
     select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import check_not_precomputed
+from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_gamma,
-    check_input,
-    check_jobs,
-    check_number,
-)
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_jobs, check_number
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -87,7 +81,7 @@ def _fit_chunk(state: DictionaryState, chunk: PointArray, options: DictionaryOpt
     return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
 
 
-class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estimator):
+class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     r"""Kernel PCA or spectral embedding with a dictionary selected in one pass over the data (Ouimet).
 
     A point is added to the dictionary :math:`d_1 \dots d_m` if its squared distance in feature space from the
@@ -248,6 +242,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     _stream_: KeptChunks | None
     _embedding_: Any
 
+    projection_error = projection_error
+
     def __init__(
         self,
         n_components: int | None = 2,
@@ -306,14 +302,13 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         -------
         self
         """
-        options = self._options()
-        self._reset()
-        self._stream_ = self._embedding_ = None
-        if is_collection(X):
-            return self._fit_collection(X, options)
-        check_in_memory(self, X)
-        chunks = None if self._is_precomputed() else as_chunks(X)
-        with running(self):
+        with fitting(self):
+            options = self._options()
+            self._stream_ = self._embedding_ = None
+            if is_collection(X):
+                return self._fit_collection(X, options)
+            check_in_memory(self, X)
+            chunks = None if self._is_precomputed() else as_chunks(X)
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
@@ -434,7 +429,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     @property
-    def embedding_(self) -> np.ndarray:
+    def embedding_(self) -> np.ndarray:  # type: ignore[override]
         """Coordinates of the training points."""
         if vars(self).get("_embedding_") is not None:
             return self._embedding_

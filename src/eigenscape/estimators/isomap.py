@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
 from eigenscape.estimators._base import (
-    EmbeddingMixin,
-    Estimator,
     FitResult,
-    KernelMixin,
+    KernelEstimator,
     spectral_attributes,
 )
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
@@ -23,7 +21,7 @@ from eigenscape.estimators._landmarks import check_landmarks, given_vertices, la
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
@@ -40,7 +38,7 @@ from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
-class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
@@ -242,6 +240,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     """
 
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory, rowwise
-from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import fit_to_sample
+from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
@@ -297,25 +298,23 @@ class KernelEigenmap(Estimator):
         -------
         self
         """
-        check_kernel_parameters(self)
-        self._reset()
-        if is_collection(X) and graph is None:
-            with running(self):
+        with fitting(self):
+            check_kernel_parameters(self)
+            if is_collection(X) and graph is None:
                 return fit_to_sample(self, X, spectral=False)
-        rows = self._validate_rows(X, reset=True)
-        with running(self):
+            rows = self._validate_rows(X, reset=True)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
             )
-        self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
-        self._inverse_ = {}
-        self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
-        self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
-        self.rank_, self.n_iter_ = solution.rank, solution.n_iter
-        self.distortion_ = distortion(Y, graph_data.W)
-        for name, value in graph_data.attributes.items():
-            setattr(self, name, value)
+            self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
+            self._inverse_ = {}
+            self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
+            self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
+            self.rank_, self.n_iter_ = solution.rank, solution.n_iter
+            self.distortion_ = distortion(Y, graph_data.W)
+            for name, value in graph_data.attributes.items():
+                setattr(self, name, value)
         return self
 
     def _fit_features(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     bind,
     check_dictionary,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
+    projection_error,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 
-class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -176,6 +176,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
+    fit = fit_weighted
+    projection_error = projection_error
 
     def __init__(
         self,

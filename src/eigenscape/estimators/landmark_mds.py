@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     INDEFINITE,
     DistanceSpectrum,
@@ -34,7 +34,7 @@ from eigenscape.methods.mds import Indefinite
 from eigenscape.solvers import Order, SolverConfig
 
 
-class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 
     With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and

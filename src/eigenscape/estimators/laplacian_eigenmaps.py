@@ -7,30 +7,30 @@ from typing import Any
 import numpy as np
 
 from eigenscape.estimators._affinity import (
-    AffinityMatrixMixin,
     AffinityMixin,
     AffinityOptions,
+    affinity_matrix,
     bind_affinity,
     check_labels,
     fit_affinity_dictionary,
     with_labels,
 )
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     check_dictionary,
     dictionary_options,
+    projection_error,
     warn_if_disconnected,
 )
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
+    fit_labelled,
     refuse_weights,
 )
 from eigenscape.graph.neighborhood import Joined
@@ -40,16 +40,7 @@ from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
 
 
-class LaplacianEigenmaps(
-    TargetMixin,
-    AffinityMatrixMixin,
-    DictionaryMixin,
-    InverseMixin,
-    AffinityMixin,
-    EmbeddingMixin,
-    KernelMixin,
-    Estimator,
-):
+class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
     With affinities :math:`K`, degrees :math:`S` and the Laplacian :math:`S - K`, solve
@@ -259,6 +250,10 @@ class LaplacianEigenmaps(
     >>> bool(across.kept_[1] > 2), bool(abs(np.corrcoef(across.embedding_[:, 1], strip[:, 1])[0, 1]) > 0.8)
     (True, True)
     """
+
+    fit = fit_labelled
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.anchors import anchored_lle
@@ -21,7 +21,7 @@ from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
-class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
     Weights :math:`W` reconstruct each point from its neighbours. The embedding minimises
@@ -178,6 +178,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -9,10 +9,10 @@ import numpy as np
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_weight, validate_blocks
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_count, check_flag, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
@@ -177,24 +177,23 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        check_count("n_components", self.n_components)
-        check_jobs(self.n_jobs)
-        check_flag("affine", self.affine)
-        if is_collection(X):
-            return self._fit_collection(X, graph)
-        rows = check_rows(self, X)
-        check_features(self.n_components, rows.shape[1])
-        with running(self):
+        with fitting(self):
+            check_count("n_components", self.n_components)
+            check_jobs(self.n_jobs)
+            check_flag("affine", self.affine)
+            if is_collection(X):
+                return self._fit_collection(X, graph)
+            rows = check_rows(self, X)
+            check_features(self.n_components, rows.shape[1])
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
                 graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
             )
-        Y = (graph_data.points - projection.mean) @ projection.directions
-        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
-        attributes = {**graph_data.attributes, "distortion_": distortion(Y, graph_data.W)}
-        self._set_attributes(projection.with_signs(signs), attributes)
-        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
+            Y = (graph_data.points - projection.mean) @ projection.directions
+            signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
+            attributes = {**graph_data.attributes, "distortion_": distortion(Y, graph_data.W)}
+            self._set_attributes(projection.with_signs(signs), attributes)
+            self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, graph: Any) -> Self:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     INDEFINITE,
     DistanceSpectrum,
@@ -17,7 +17,7 @@ from eigenscape.estimators._distances import (
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
-from eigenscape.estimators._weights import SampleWeightMixin
+from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
@@ -25,9 +25,7 @@ from eigenscape.operators.gram import Storage
 from eigenscape.solvers import Order
 
 
-class ClassicalMDS(
-    SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
-):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
@@ -133,6 +131,7 @@ class ClassicalMDS(
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

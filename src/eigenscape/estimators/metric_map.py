@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
@@ -23,7 +23,7 @@ from eigenscape.methods.pivots import metric_map
 from eigenscape.solvers import Order
 
 
-class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
+class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
     With one landmark as the origin the inner products between landmarks,
@@ -130,7 +130,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -18,7 +18,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
@@ -149,8 +149,7 @@ class MixturePPCA(LatentMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        with running(self):
+        with fitting(self):
             given = training_samples(self, X, sample_weight)
             self._check_parameters(*given.shape)
             random = check_random_state(self.random_state)
@@ -168,17 +167,19 @@ class MixturePPCA(LatentMixin, Estimator):
             )
             result = self._best_result(samples, options, random)
             self._mixture_ = mixture = canonical_mixture(result.model, samples)
-        self.weights_ = mixture.proportions
-        self.means_ = np.stack([model.mean for model in mixture.models])
-        self.loadings_ = np.stack([model.loadings for model in mixture.models])
-        self.components_ = np.stack([orthonormal_directions(model.loadings).T for model in mixture.models])
-        self.noise_variances_ = np.array([model.noise for model in mixture.models])
-        lost = self.weights_ * given.weight < options.min_weight
-        self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
-        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
-        self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
-        warn_if_stopped(self)
-        self._warn_if_degenerate(options)
+            self.weights_ = mixture.proportions
+            self.means_ = np.stack([model.mean for model in mixture.models])
+            self.loadings_ = np.stack([model.loadings for model in mixture.models])
+            self.components_ = np.stack(
+                [orthonormal_directions(model.loadings).T for model in mixture.models]
+            )
+            self.noise_variances_ = np.array([model.noise for model in mixture.models])
+            lost = self.weights_ * given.weight < options.min_weight
+            self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
+            self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+            self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
+            warn_if_stopped(self)
+            self._warn_if_degenerate(options)
         return self
 
     def _best_result(

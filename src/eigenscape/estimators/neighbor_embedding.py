@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
@@ -21,7 +21,7 @@ _START_TOL = 1e-6
 _NEIGHBORS = 15
 
 
-class NeighborEmbedding(EmbeddingMixin, Estimator):
+class NeighborEmbedding(Estimator):
     r"""Pictures of clusters: attraction along the edges of a graph, repulsion between all points.
 
     With affinities :math:`W`, :math:`P = W / \sum W` and :math:`w_{ij} = 1 / (1 + |x_i - x_j|^2)`, minimises

@@ -9,9 +9,10 @@ from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_input, check_symmetric
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
+from eigenscape.estimators._validation import check_metric_params
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -138,13 +139,12 @@ class OrdinalMDS(Estimator):
         -------
         self
         """
-        self._reset()
-        check_metric_params(self.metric_params)
-        max_iter = cast("int", self.max_iter)  # None is not allowed here
-        options = ordinal_options(
-            self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
-        )
-        with running(self):
+        with fitting(self):
+            check_metric_params(self.metric_params)
+            max_iter = cast("int", self.max_iter)  # None is not allowed here
+            options = ordinal_options(
+                self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
+            )
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)
@@ -160,9 +160,9 @@ class OrdinalMDS(Estimator):
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = RowIndex(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
-        self._model_ = model
-        self.embedding_ = self._match_dtype(X, model.coordinates[group])
-        self.stress_ = model.layout.stress
-        self.n_iter_ = model.n_iter
-        warn_if_not_converged([model.layout], options)
+            self._model_ = model
+            self.embedding_ = self._match_dtype(X, model.coordinates[group])
+            self.stress_ = model.layout.stress
+            self.n_iter_ = model.n_iter
+            warn_if_not_converged([model.layout], options)
         return self

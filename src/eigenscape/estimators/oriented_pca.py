@@ -12,18 +12,14 @@ from sklearn.utils.validation import assert_all_finite, check_array, check_consi
 from eigenscape import distributed
 from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import paired, rowwise, validate_blocks
+from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._rows import without_mask
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_input,
-    check_pairs,
-    check_regularization,
-)
+from eigenscape.estimators._rows import check_input, check_pairs, without_mask
+from eigenscape.estimators._running import fitting
+from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Criterion,
     NoiseMoments,
@@ -150,28 +146,32 @@ class OrientedPCA(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("criterion", self.criterion, ("quotient", "difference"))
-        check_regularization(self.regularization)
-        _check_one_source(y, noise, distorted)
-        if is_collection(X):
-            return self._fit_collection(X, y, noise, distorted)
-        rows = check_rows(self, X)
-        signal = np.array(rows, dtype=np.float64)
-        if self.n_components is not None:
-            check_rank(self.n_components, *signal.shape)
-        vectors = self._noise_vectors(signal, y, noise, distorted)
-        self.mean_ = signal.mean(axis=0)
-        orientation = oriented_pca(signal, vectors, self.n_components, self.regularization, self.criterion)
-        projected = (signal - self.mean_) @ orientation.directions
-        orientation = orientation.with_signs(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
-        if self.criterion == "quotient":
-            self._model_ = oriented_embedding(signal, self.mean_, orientation)
-            self.kernel_ = self._model_.kernel
-        self._set_attributes(orientation)
-        self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
+        with fitting(self):
+            if self.n_components is not None:
+                check_count("n_components", self.n_components)
+            check_choice("criterion", self.criterion, ("quotient", "difference"))
+            check_regularization(self.regularization)
+            _check_one_source(y, noise, distorted)
+            if is_collection(X):
+                return self._fit_collection(X, y, noise, distorted)
+            rows = check_rows(self, X)
+            signal = np.array(rows, dtype=np.float64)
+            if self.n_components is not None:
+                check_rank(self.n_components, *signal.shape)
+            vectors = self._noise_vectors(signal, y, noise, distorted)
+            self.mean_ = signal.mean(axis=0)
+            orientation = oriented_pca(
+                signal, vectors, self.n_components, self.regularization, self.criterion
+            )
+            projected = (signal - self.mean_) @ orientation.directions
+            orientation = orientation.with_signs(
+                np.sign((canonical_signs(projected) * projected).sum(axis=0))
+            )
+            if self.criterion == "quotient":
+                self._model_ = oriented_embedding(signal, self.mean_, orientation)
+                self.kernel_ = self._model_.kernel
+            self._set_attributes(orientation)
+            self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, y: ArrayLike | None, noise: Any, distorted: Any) -> Self:

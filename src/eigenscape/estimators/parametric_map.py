@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_coordinates, check_input
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_flag, check_input, check_positive
+from eigenscape.estimators._validation import check_count, check_flag, check_positive
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge
@@ -120,9 +120,8 @@ class ParametricMap(Estimator):
         -------
         self
         """
-        self._reset()
-        self._check_parameters(X)
-        with running(self):
+        with fitting(self):
+            self._check_parameters(X)
             X = check_input(self, X, reset=True)
             if self.prefit:
                 embedder = self.embedder
@@ -134,7 +133,7 @@ class ParametricMap(Estimator):
             targets = np.asarray(targets, dtype=np.float64)
             self._model_ = self._regression(X, targets.reshape(len(targets), -1))
             coordinates = self._model_.transform(X)
-        self.embedding_, self.embedder_ = check_coordinates(self._match_dtype(X, coordinates)), embedder
+            self.embedding_, self.embedder_ = check_coordinates(X, coordinates), embedder
         return self
 
     def _check_parameters(self, X: Any) -> None:

@@ -12,18 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import (
-    averaged,
-    check_weight,
-    paired,
-    rowwise,
-    validate_blocks,
-    weight_blocks,
-)
+from eigenscape.estimators._collections import averaged, paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
+from eigenscape.estimators._rows import check_input, check_pairs, check_weights
+from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
@@ -190,10 +185,9 @@ class PCA(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        if is_collection(X):
-            return self._fit_collection(X, sample_weight)
-        with running(self):
+        with fitting(self):
+            if is_collection(X):
+                return self._fit_collection(X, sample_weight)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
@@ -202,10 +196,10 @@ class PCA(LinearMixin, Estimator):
             n_components = check_n_components(self.n_components, n_samples, X.shape[1])
             rows = _center(X, weights, self.n_jobs)
             axes, coordinates = pca(rows, n_components, solver)
-        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
-        self._moments_ = None
-        self._set_attributes(axes)
-        self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
+            self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
+            self._moments_ = None
+            self._set_attributes(axes)
+            self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape import _memory
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
@@ -19,7 +19,7 @@ from eigenscape.pieces import split_graph
 ON_DISCONNECTED = ("connect", "raise")
 
 
-class PotentialMap(EmbeddingMixin, Estimator):
+class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
 
     With affinities :math:`k`, degrees :math:`S` and the random walk :math:`P = S^{-1} k`, the potential of a

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._latent import GaussianMixin, LatentMixin, training_samples, warn_if_stopped
+from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
@@ -24,7 +24,7 @@ from eigenscape.methods.probabilistic_pca import (
 )
 
 
-class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
+class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -134,17 +134,16 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        with running(self):
+        with fitting(self):
             samples = training_samples(self, X, sample_weight)
             options = self._options(samples)
             result = fit_ppca(samples, options)
-        self._set_model(result)
-        model = result.model
-        self.components_ = orthonormal_directions(model.loadings).T
-        self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
-        self.n_components_ = model.loadings.shape[1]
-        self.method_ = options.method
+            self._set_model(result)
+            model = result.model
+            self.components_ = orthonormal_directions(model.loadings).T
+            self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
+            self.n_components_ = model.loadings.shape[1]
+            self.method_ = options.method
         warn_if_stopped(self)
         if result.noise_at_floor:
             warn(

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     INDICES,
@@ -135,30 +135,32 @@ class ProjectionPursuit(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        objective = self._objective()
-        rows = check_rows(self, X)
-        check_rank(self.n_components, *rows.shape)
-        seed = self._seed()
-        with running(self):
+        with fitting(self):
+            objective = self._objective()
+            rows = check_rows(self, X)
+            check_rank(self.n_components, *rows.shape)
+            seed = self._seed()
             white = whiten(rows.astype(np.float64), self.n_components)
             result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
-        projected = white.Z @ result.directions.T
-        directions = result.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
-        self.mean_ = white.mean
-        self.components_, self.patterns_ = (white.whitener @ directions).T, directions.T @ white.dewhitener
-        self.index_values_, self.start_values_ = result.values, result.start_values
-        self.converged_ = result.steps <= self.tol
-        self.n_iter_ = int(result.n_iter.max())
-        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
-        late = np.flatnonzero(~self.converged_)
-        if len(late):
-            warn(
-                f"the search for component(s) {', '.join(map(str, late))} did not converge in"
-                f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
-                f" radians (tol={self.tol:g}); raise max_iter or tol",
-                ConvergenceWarning,
+            projected = white.Z @ result.directions.T
+            directions = result.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
+            self.mean_ = white.mean
+            self.components_, self.patterns_ = (
+                (white.whitener @ directions).T,
+                directions.T @ white.dewhitener,
             )
+            self.index_values_, self.start_values_ = result.values, result.start_values
+            self.converged_ = result.steps <= self.tol
+            self.n_iter_ = int(result.n_iter.max())
+            self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
+            late = np.flatnonzero(~self.converged_)
+            if len(late):
+                warn(
+                    f"the search for component(s) {', '.join(map(str, late))} did not converge in"
+                    f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
+                    f" radians (tol={self.tol:g}); raise max_iter or tol",
+                    ConvergenceWarning,
+                )
         return self
 
     def _objective(self) -> Objective:

@@ -15,13 +15,13 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
 
 
-class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
+class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
     .. math:: p(x) = p_0(x) \prod_m \frac{f_m(w_m' z)}{\varphi(w_m' z)},
@@ -82,6 +82,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ((3, 5), (200,))
     """
 
+    verify = verify
     _check_rows = staticmethod(validate_rows)
 
     def __init__(

@@ -14,11 +14,11 @@ from eigenscape._progress import reporting
 from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
-class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
+class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
     Finds unit directions :math:`w_m` and smooth functions :math:`g_m` (smoothing splines) that minimise
@@ -81,6 +81,7 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    verify = verify
     _check_rows = staticmethod(validate_rows)
 
     def __init__(

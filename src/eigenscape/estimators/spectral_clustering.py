@@ -16,30 +16,31 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
+from eigenscape.distributed.sample_fit import uses_dictionary
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
-    AffinityMatrixMixin,
     AffinityMixin,
     AffinityOptions,
+    affinity_matrix,
     bind_affinity,
     fit_affinity_dictionary,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     check_dictionary,
     dictionary_options,
+    projection_error,
     warn_if_disconnected,
 )
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_input
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
-    SampleWeightMixin,
     check_diagonal,
+    fit_weighted,
     refuse_weights,
 )
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
@@ -139,16 +140,7 @@ class Rotation:
 Rule = Threshold | NearestCenter | Rotation | CutTree
 
 
-class SpectralClustering(
-    ClusterMixin,
-    SampleWeightMixin,
-    AffinityMatrixMixin,
-    DictionaryMixin,
-    AffinityMixin,
-    EmbeddingMixin,
-    KernelMixin,
-    Estimator,
-):
+class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
@@ -355,6 +347,10 @@ class SpectralClustering(
     >>> model.predict_proba(X[:5]).sum(axis=1)
     array([1., 1., 1., 1., 1.])
     """
+
+    fit = fit_weighted
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,
