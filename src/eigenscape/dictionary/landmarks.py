@@ -123,7 +123,11 @@ def choose_vertices(graph: NeighborGraph, method: str, count: int, seed: int) ->
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Points selected from ``n_rows`` rows, with their row indices."""
+    """Points selected from ``n_rows`` rows, with their row indices.
+
+    Candidates are selected in each part of the rows and merged in the order of the parts, so that the result
+    does not depend on the order in which the parts are processed.
+    """
 
     points: PointArray  # (m, n_features)
     indices: np.ndarray  # (m,)

@@ -1,4 +1,7 @@
-"""Greedy selection of a dictionary (Ouimet sec. 3, algorithms 1 and 2), with candidates taken in blocks."""
+"""Greedy selection of a dictionary (Ouimet sec. 3, algorithms 1 and 2), with candidates taken in blocks.
+
+Members may also be selected by randomly pivoted Cholesky (Chen et al. 2022).
+"""
 
 from __future__ import annotations
 

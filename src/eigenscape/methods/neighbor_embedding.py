@@ -57,6 +57,10 @@ class RepulsionField:
 class RepulsionGrid:
     """A grid for the repulsion of a map, used again while the map changes little in size.
 
+    Sums of a smooth kernel over many points are interpolated from a grid, as in FIt-SNE (Linderman et al.
+    2019), by cubic B-splines, whose gradient is smooth: one transform forth and one back give the repulsion
+    and its gradient.
+
     With the B-splines ``B`` of the nodes ``a`` the kernel ``w(x - y)`` is ``sum_ab B_a(x) c(a - b) B_b(y)``.
     It is exact if both points are nodes: the Fourier transform of ``c`` is the transform of ``w`` at the
     nodes, divided by the squared transform of ``B``.

@@ -14,6 +14,9 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.methods.pca import offset_rounding
 
+#: An index measures how far projections ``P`` (n, s) are from normal; each column has mean zero and unit
+#: variance. It returns the value of each column (s,) and its derivative with respect to every entry (n, s).
+#: The values are zero for normal data, up to sampling error.
 Index = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
