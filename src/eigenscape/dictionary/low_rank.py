@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -70,6 +70,7 @@ class LowRankKernel:
     ``X`` are the training points if they are in memory, otherwise the members of the dictionary.
     """
 
+    _shapes: ClassVar = {"span.members": "m ...", "normalization.mean": "m"}
     span: Span
     normalization: Normalization
     X: PointArray
@@ -166,6 +167,12 @@ class LowRankEigenfunctions:
     which this replaces. ``pairs.vectors`` are the ``w_r``.
     """
 
+    _shapes: ClassVar = {
+        "kernel.span.members": "m ...",
+        "pairs.vectors": "m r",
+        "kernel.n_train": "n",
+        "on_training": "n r",
+    }
     kernel: LowRankKernel
     pairs: EigenPairs
     moments: FeatureMoments  # of the features before normalisation

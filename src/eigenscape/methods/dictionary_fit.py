@@ -6,7 +6,7 @@ A stream is read once. Its dictionary grows, or has a bounded size: then members
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class DictionaryOptions:
 class DictionaryState:
     """A dictionary and the moments of the points seen: input of the eigenproblem and of a partial fit."""
 
+    _shapes: ClassVar = {"dictionary.span.members": "m ...", "moments.first": "m", "mean": "m"}
     dictionary: Dictionary
     moments: FeatureMoments
     weighted_moments: FeatureMoments | None = None  # weights 1 / E(x), for divisive normalisation

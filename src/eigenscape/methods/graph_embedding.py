@@ -8,7 +8,7 @@ because the ``1 - l`` have the relative accuracy that distinguishes maps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import linalg, sparse
@@ -33,6 +33,7 @@ Correction = Literal["raw", "affine", "reweighted", "stochastic"]
 class Transformation:
     """The linear operator ``G`` of a transformational embedding, ``y = G'z [/ u'z] + constant``."""
 
+    _shapes: ClassVar = {"coefficients": "d r", "uniform": "d", "constant": "r"}
     coefficients: np.ndarray  # G (p, d)
     uniform: np.ndarray | None  # u (p,) if a correction divides by it
     constant: np.ndarray  # (d,)
@@ -257,6 +258,7 @@ def solve_by_rows(
 class FeatureMap:
     """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``; ``origin`` is None for sparse ones."""
 
+    _shapes: ClassVar = {"origin": "d", "transformation.coefficients": "d r"}
     transformation: Transformation
     origin: np.ndarray | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ Model = TypeVar("Model")
 class LatentGaussian:
     """``y = W x + mu + e``, ``x ~ N(0, I)``, ``e ~ N(0, s^2 I)`` (Burges eq. 1.7, ``Psi = s^2 I``)."""
 
+    _shapes: ClassVar = {"mean": "d", "loadings": "d q"}
     mean: np.ndarray  # mu, (d,)
     loadings: np.ndarray  # W, (d, q)
     noise: float  # s^2
