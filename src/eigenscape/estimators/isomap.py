@@ -148,10 +148,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
     landmark_reason_ : str
         Explanation of the number of landmarks.
-    landmark_rank_ : int or ndarray of shape (n_connected_components,)
-        Set if ``axes="samples"``: the number of eigenfunctions of the landmarks on which the samples are
-        projected, those with eigenvalues above the magnitude of the most negative one, at least
-        ``n_components``. One value per component if components are embedded separately.
     stress_ : float or ndarray of shape (n_connected_components,)
         Kruskal's stress-1. Set if ``ordinal=True``; one value per component if components are embedded
         separately.

@@ -18,9 +18,8 @@ from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
-from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
+from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
-from eigenscape.methods.pursuit_index import INDICES
 
 
 class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
