@@ -30,7 +30,8 @@ THEIRS: dict[str, Any] = {
 }
 if hasattr(manifold, "ClassicalMDS"):  # since scikit-learn 1.8
     THEIRS["ClassicalMDS"] = manifold.ClassicalMDS
-_SEARCH = "use neighbors='exact' or 'approximate'"
+_SEARCH = "use graph=KNNGraph(search='exact') or 'approximate'"
+_SOLVER = {"tol": "use eigen_solver=Solver(tol=...)", "max_iter": "use eigen_solver=Solver(max_iter=...)"}
 _FASTEST = "leave it out: the fastest method is chosen"
 _NOT_NEEDED = "leave it out: it is not needed here"
 _KERNEL = "pass a function of two samples as kernel"
@@ -40,24 +41,29 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {
     "Isomap": {
         "path_method": _FASTEST,
         "neighbors_algorithm": _SEARCH,
-        "p": "use metric='minkowski' and metric_params={'p': ...}",
+        "radius": "use graph=RadiusGraph(...)",
+        "metric_params": "use graph=KNNGraph(metric_params=...)",
+        "p": "use graph=KNNGraph(metric='minkowski', metric_params={'p': ...})",
+        **_SOLVER,
     },
     "LocallyLinearEmbedding": {
         "neighbors_algorithm": _SEARCH,
         "hessian_tol": _NOT_NEEDED,
         "modified_tol": _NOT_NEEDED,
+        **_SOLVER,
     },
-    "LaplacianEigenmaps": {"eigen_tol": "use tol"},
+    "LaplacianEigenmaps": {"eigen_tol": _SOLVER["tol"]},
     "KernelPCA": {
         "fit_inverse_transform": "leave it out: inverse_transform is always available",
-        "alpha": "use inverse_alpha, with inverse='ridge'",
+        "alpha": "use inverse=Inverse('ridge', alpha=...)",
         "kernel_params": _KERNEL,
         "iterated_power": _NOT_NEEDED,
         "remove_zero_eig": "leave it out: zero eigenvalues are always removed",
         "copy_X": "leave it out: X is never modified",
+        **_SOLVER,
     },
     "SpectralClustering": {
-        "eigen_tol": "use tol",
+        "eigen_tol": _SOLVER["tol"],
         "kernel_params": "pass a kernel of eigenscape as affinity",
         "degree": "pass a kernel of eigenscape as affinity",
         "coef0": "pass a kernel of eigenscape as affinity",
@@ -76,6 +82,7 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {
         "iterated_power": _NOT_NEEDED,
         "n_oversamples": _NOT_NEEDED,
         "power_iteration_normalizer": _NOT_NEEDED,
+        "tol": _SOLVER["tol"],
     },
 }
 #: Fitted attributes of scikit-learn with another name here; those not listed have the same or none.
@@ -89,7 +96,8 @@ ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
 }
 HEAD = f"""# From scikit-learn
 
-Parameters, defaults and attributes of scikit-learn {sklearn.__version__} beside those of eigenscape.
+Parameters, defaults and attributes of scikit-learn {sklearn.__version__} and their equivalents in eigenscape.
+Objects such as `KNNGraph` and `Solver` are in `eigenscape.options`.
 [eigenscape.accel](accel.md) needs no change at all. Written by `python tests/estimators/migration_page.py`.
 
 """

@@ -180,7 +180,8 @@ def test_all_points_as_landmarks_are_classical_mds(landmarks, params):
 
 
 @pytest.mark.parametrize(
-    "params", [{}, {"indefinite": "clip"}, {"indefinite": "shift"}, {"radius": 6.0}, {"order": "magnitude"}]
+    "params",
+    [{}, {"indefinite": "clip"}, {"indefinite": "shift"}, {"graph": RadiusGraph(6.0)}, {"order": "magnitude"}],
 )
 def test_all_points_as_landmarks_are_isomap(params):
     X, Y = roll(400), roll(420, 1)[400:]
@@ -428,18 +429,20 @@ def test_distances_to_the_landmarks_are_all_that_is_needed():
 def test_landmarks_grow_until_the_map_stands_still(cls, how):
     # A map in as many dimensions as have clearly different spreads: else it may turn for ever.
     X = roll(1500) if cls is Isomap else np.random.default_rng(0).uniform(size=(1500, 4)) * [8, 4, 1, 0.5]
-    loose, tight = (cls(n_landmarks="auto", landmarks=how, landmark_tol=tol).fit(X) for tol in (0.1, 0.003))
-    for model in (loose, tight):
+    loose, tight = (
+        cls(approximation=Landmarks(selection=how, tol=tol)).fit(X) for tol in (tolerances := (0.1, 0.003))
+    )
+    for model, tol in zip((loose, tight), tolerances, strict=True):
         counts = [step.n_landmarks for step in model.landmark_steps_]
         assert counts == [16 * 2**k for k in range(len(counts))]
         moves = [step.movement for step in model.landmark_steps_]
         assert moves[0] == np.inf
-        assert all(move > model.landmark_tol for move in moves[:-1])
-        assert moves[-1] <= model.landmark_tol
+        assert all(move > tol for move in moves[:-1])
+        assert moves[-1] <= tol
         assert model.n_landmarks_ == counts[-1] == len(model.landmarks_)
         assert f"{counts[-1]} landmarks: the last doubling moved the map by" in model.landmark_reason_
-        assert f"<= {model.landmark_tol:g}" in model.landmark_reason_
-        fixed = cls(n_landmarks=model.n_landmarks_, landmarks=how).fit(X)
+        assert f"<= {tol:g}" in model.landmark_reason_
+        fixed = cls(approximation=Landmarks(model.n_landmarks_, how)).fit(X)
         np.testing.assert_array_equal(fixed.landmarks_, model.landmarks_)
         np.testing.assert_array_equal(fixed.embedding_, model.embedding_)
         assert fixed.landmark_reason_ == f"n_landmarks={model.n_landmarks_} is fixed"
@@ -472,7 +475,7 @@ def test_a_map_that_rotates_with_every_doubling_stops_at_a_limit(monkeypatch):
     """The second and third eigenvalues of a roll are close: only all points together determine the map."""
     monkeypatch.setattr("eigenscape.methods.landmark_mds.MAX_LANDMARKS", 64)
     X = roll(600)
-    with pytest.warns(NotConvergedWarning, match="set n_landmarks or landmark_tol"):
+    with pytest.warns(NotConvergedWarning, match="set n_landmarks, or tol of the landmarks"):
         model = LandmarkMDS(2).fit(X)
     assert [step.n_landmarks for step in model.landmark_steps_] == [16, 32, 64]
     assert model.landmark_reason_.startswith("64 landmarks: the largest number, and")
@@ -498,36 +501,34 @@ def test_landmarks_that_do_not_span_the_map_are_no_end_of_the_search():
 
 BAD = [
     ({"n_landmarks": 2}, r"n_landmarks=2 are too few for n_components=2, which need at least 3"),
-    ({"landmarks": [1, 2]}, r"len\(landmarks\)=2 are too few for n_components=2"),
+    ({"selection": [1, 2]}, r"len\(selection\)=2 are too few for n_components=2"),
     ({"n_landmarks": 41}, "n_landmarks=41 needs as many samples, got n_samples=40; lower n_landmarks"),
     ({"n_landmarks": 0}, "n_landmarks=0 must be an integer of at least 1.* 'auto'"),
     ({"n_landmarks": 3.0}, "n_landmarks=3.0 must be an integer"),
     ({"n_landmarks": True}, "n_landmarks=True must be an integer"),
     ({"n_landmarks": "many"}, "n_landmarks='many' must be an integer"),
     (
-        {"landmarks": "best"},
-        "landmarks='best' is not known; choose one of 'maxmin', 'random', 'kmeans', 'greedy'",
+        {"selection": "best"},
+        "selection='best' is not known; choose one of 'maxmin', 'random', 'kmeans', 'greedy'",
     ),
-    ({"landmarks": [1, 2, 40]}, "landmarks must be sample indices from 0 to 39, got 40"),
-    ({"landmarks": [1, -2, 4]}, "landmarks must be sample indices from 0 to 39, got -2"),
-    ({"landmarks": [1, 2, 5, 2]}, "landmarks must be different points, but samples 2 and 2 are the same"),
-    ({"landmarks": [1, 39, 0, 5]}, "landmarks must be different points, but samples 39 and 0 are the same"),
-    ({"landmarks": [0.5, 1.0]}, "landmarks must be one of"),
-    ({"landmarks": 3}, "landmarks must be one of"),
-    ({"landmarks": np.ones((4, 2))}, "landmarks given as points have 2 features, but the samples have 3"),
-    ({"landmarks": np.full((4, 3), np.nan)}, "landmarks contains NaN in 12 cell"),
+    ({"selection": [1, 2, 40]}, "landmarks must be sample indices from 0 to 39, got 40"),
+    ({"selection": [1, -2, 4]}, "landmarks must be sample indices from 0 to 39, got -2"),
+    ({"selection": [1, 2, 5, 2]}, "landmarks must be different points, but samples 2 and 2 are the same"),
+    ({"selection": [1, 39, 0, 5]}, "landmarks must be different points, but samples 39 and 0 are the same"),
+    ({"selection": [0.5, 1.0]}, "selection must be one of"),
+    ({"selection": 3}, "selection must be one of"),
+    ({"selection": np.ones((4, 2))}, "landmarks given as points have 2 features, but the samples have 3"),
+    ({"selection": np.full((4, 3), np.nan)}, "selection contains NaN in 12 cell"),
     (
-        {"landmarks": np.ones((4, 3))},
+        {"selection": np.ones((4, 3))},
         "landmarks must be different points, but point 1 is equal to an earlier one",
     ),
     (
-        {"landmarks": [1, 2, 3, 4], "n_landmarks": 5},
-        "n_landmarks=5, but landmarks contains 4; leave n_landmarks out",
+        {"selection": [1, 2, 3, 4], "n": 5},
+        "n=5, but selection contains 4; leave n out",
     ),
 ]
-BAD_TOL = [
-    ({"landmark_tol": tol, "n_landmarks": "auto"}, "landmark_tol=") for tol in (0, -1, np.nan, "small")
-]
+BAD_TOL = [({"tol": tol}, f"tol={tol!r} must be a positive number") for tol in (0, -1, np.nan, "small")]
 
 
 @pytest.mark.parametrize(("params", "match"), BAD + BAD_TOL)
@@ -545,7 +546,7 @@ def test_bad_landmarks(cls, params, match, monkeypatch):
     X = points(40, 3)
     X[39] = X[0]
     with pytest.raises(ValueError, match=match):
-        cls(**params).fit(X)
+        cls(**(params if "n_landmarks" in params else {"approximation": Landmarks(**params)})).fit(X)
 
 
 def test_more_landmarks_than_different_samples():
@@ -560,8 +561,9 @@ def test_more_landmarks_than_different_samples():
 def test_collinear_landmarks(cls):
     X = np.concatenate([np.outer(np.arange(20.0), [1, 2, 3]), points(20, 3)])
     with pytest.raises(RankError, match=r"the 20 landmarks do not span n_components=2 dimensions.*only 1"):
-        cls(landmarks=np.arange(20)).fit(X)
-    assert cls(n_components=1, landmarks=np.arange(20)).fit(X).embedding_.shape == (40, 1)
+        cls(approximation=Landmarks(None, np.arange(20))).fit(X)
+    few = cls(n_components=1, approximation=Landmarks(None, np.arange(20))).fit(X)
+    assert few.embedding_.shape == (40, 1)
 
 
 def test_collinear_landmarks_of_isomap():
@@ -575,7 +577,7 @@ def test_collinear_landmarks_of_isomap():
 def test_kmeans_needs_rows(objects):
     X = cdist(points(10, 2), points(10, 2)) if objects is None else objects
     metric = "precomputed" if objects is None else lambda a, b: abs(len(a) - len(b))
-    with pytest.raises(ValueError, match="landmarks='kmeans' needs rows of features"):
+    with pytest.raises(ValueError, match="selection='kmeans' needs rows of features"):
         LandmarkMDS(1, metric=metric, approximation=Landmarks("auto", "kmeans")).fit(X)
 
 
@@ -610,7 +612,7 @@ def test_points_with_one_nearest_sample():
 
 def test_metric_map_takes_numbers_only():
     for params, message in (
-        ({"landmarks": points(5, 3)}, "use LandmarkMDS"),
+        ({"approximation": Landmarks(None, points(5, 3))}, "use LandmarkMDS"),
         ({"n_landmarks": "auto"}, "n_landmarks='auto' must be an integer of at least 1 or None"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -625,8 +627,8 @@ def test_fastmap_says_when_no_distance_is_left():
 
 
 def test_names_of_isomap_without_landmarks():
-    with pytest.raises(ValueError, match="landmarks='best' is not known"):
-        Isomap(approximation=Landmarks("auto", "best")).fit(points(40, 3))
+    with pytest.raises(ValueError, match="selection='best' is not known"):
+        Landmarks("auto", "best")
     assert not hasattr(Isomap().fit(points(40, 3)), "landmarks_")
 
 

@@ -81,7 +81,7 @@ def test_eigensolvers_of_scikit_learn(name: str, solver: str) -> None:
 
 def test_page_is_up_to_date() -> None:
     written = PAGE.read_text()
-    version = re.search(r"scikit-learn (\S+) beside", written)[1]
+    version = re.search(r"scikit-learn (\S+) and their", written)[1]
     if version != sklearn.__version__:
         pytest.skip(f"the page is written for scikit-learn {version}")
     assert written == page()

@@ -131,8 +131,8 @@ class LandmarkSearch:
             reason = f"{count} landmarks: the largest number, and {moved}"
             warn(
                 f"the map still moves by {movement:.2g} of its spread with {count} landmarks, more than"
-                f" landmark_tol={self.tol:g} (the next eigenvalue may be close); set n_landmarks or"
-                " landmark_tol, or change n_components",
+                f" tol={self.tol:g} (the next eigenvalue may be close); set n_landmarks, or tol of the"
+                " landmarks, or change n_components",
                 NotConvergedWarning,
             )
         else:
