@@ -73,7 +73,7 @@ def test_one_search_answers_both_questions(kind):
     Y = X[:90] + np.float32(0.05)
     index = make_index(kind, X)
     radii = index.nearest(X, 6)[0][:, -1]
-    own, within = index.search_both(Y, 5, radii)
+    own, within = index.search_both(Y, 5, index.prepare(radii))
     assert abs(own - index.nearest_graph(Y, 5)).max() == 0
     assert abs(within - index.radius_graph(Y, radii)).max() < 1e-13
     if kind == "blocks":

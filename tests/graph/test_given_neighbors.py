@@ -96,6 +96,17 @@ def test_a_searcher_that_cannot_be_cloned_is_used_as_it_is(X, Y):
         index.subset(np.arange(5))
 
 
+def test_a_searcher_of_all_samples_is_reduced_to_the_distinct_ones(X, Y):
+    twins = np.concatenate([X, X[:40], X[:10]])
+    first, group = distinct_rows(twins)
+    searcher = OnlyKneighbors(twins)
+    searcher.n_samples_fit_ = len(twins)
+    index = neighbor_index(twins[first], neighbors=searcher, distinct=(first, group))
+    same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
+    with pytest.raises(ValueError, match="OnlyKneighbors was fitted to 110 samples, but there are 60"):
+        neighbor_index(X, neighbors=searcher)
+
+
 def test_components_are_connected_with_a_searcher(X):
     apart = np.concatenate([X, X + 100])
     graph = nearest_neighbor_graph(neighbor_index(apart, neighbors=NearestNeighbors()), 3)

@@ -28,8 +28,8 @@ from eigenscape._typing import Rows
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
 from eigenscape.graph.cells import Cells, Projection, build_cells, nearest_center
-from eigenscape.graph.search import RadiusQuery, RowSearch
-from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
+from eigenscape.graph.search import RowSearch
+from eigenscape.graph.sparse_distances import distance_table, neighbor_table
 
 #: The index is tuned until this fraction of a sample's true neighbours is found.
 RECALL = 0.99
@@ -67,7 +67,6 @@ class ApproximateIndex(RowSearch):
     """Cells of dense rows; ``recall`` is the measured fraction of true neighbours found."""
 
     X: np.ndarray
-    _reach: Reach | None = None
 
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
@@ -227,35 +226,28 @@ class ApproximateIndex(RowSearch):
         length, index, _ = self._search(rows, self._project(rows), k)
         return self._lengths(length), index
 
-    def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        length, index, _ = self._search(self._rows, self._points, k + 1)
-        return other_neighbors_table(self._lengths(length), index)
+    def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        length, index, _ = self._search(self._rows, self._points, k)
+        return self._lengths(length), index
 
-    def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        return self.search_both(Y, 1, radii)[1]
+    def search_radius(self, Y: Rows, reach: Reach) -> sparse.csr_array:
+        return self.search_both(Y, 1, reach)[1]
 
-    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_both(self, Y: Rows, k: int, reach: Reach) -> tuple[sparse.csr_array, sparse.csr_array]:
         rows = self._scaled(Y)
-        length, index, parts = self._search(rows, self._project(rows), k, self._reach_of(radii))
+        length, index, parts = self._search(rows, self._project(rows), k, reach)
         row, column, squares = (np.concatenate(part) for part in zip(*parts, strict=True))
         exact = self._lengths(np.sqrt(squares))
-        keep = exact <= radii[column]
+        keep = exact <= reach.radii[column]
         within = distance_table(row[keep], column[keep], exact[keep], (len(rows), self.n_points))
         return neighbor_table(self._lengths(length), index, self.n_points), within
 
-    def _reach_of(self, radii: np.ndarray) -> Reach:
-        """Return the prepared radii; those of the last call are kept, since a model has one set of them."""
-        last = self._reach
-        if last is None or last.radii is not radii:
-            reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit
-            # Slightly more than the radii, to which the distances are compared after rounding.
-            squares = (reach * (1 + 1e-12)) ** 2
-            offsets = np.square(self._points.rest, dtype=np.float64) - squares
-            last = self._reach = Reach(radii, squares, offsets[self._cells.order])
-        return last
-
-    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
-        return RadiusQuery(self, radii)
+    def prepare(self, radii: np.ndarray) -> Reach:
+        reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit
+        # Slightly more than the radii, to which the distances are compared after rounding.
+        squares = (reach * (1 + 1e-12)) ** 2
+        offsets = np.square(self._points.rest, dtype=np.float64) - squares
+        return Reach(radii, squares, offsets[self._cells.order])
 
     def shortest_bridges(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return short edges that connect all groups of points: rows, columns and lengths.
@@ -297,8 +289,7 @@ class ApproximateIndex(RowSearch):
         return BlockIndex(Z, self.metric, {}, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        computed = ("_cells", "_points", "_reach")
-        return {name: value for name, value in self.__dict__.items() if name not in computed}
+        return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
 
 
 def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,7 +15,7 @@ from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
-from eigenscape.graph.search import RadiusQuery, RowSearch
+from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
 
 T = TypeVar("T")
@@ -134,22 +134,22 @@ class BlockIndex(RowSearch):
         pick = order[np.searchsorted(row[order], np.arange(rough.shape[0]))[:, None] + np.arange(k)]
         length[:], index[:] = exact[pick], column[pick]
 
-    def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        limit = radii**2 if self._euclidean else radii
+    def search_radius(self, Y: Rows, reach: np.ndarray) -> sparse.csr_array:
+        limit = reach**2 if self._euclidean else reach
 
         def search(block: slice) -> sparse.csr_array:
             rough, slack = self._approximate_block(Y[block])
             row, column = np.nonzero(rough <= limit + slack[:, None])
             length = self._exact(Y[block], rough, row, column)
-            keep = length <= radii[column]
+            keep = length <= reach[column]
             return distance_table(row[keep], column[keep], length[keep], rough.shape)
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
-    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_both(self, Y: Rows, k: int, reach: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
         bounds = self._bounds
         if bounds is None:
-            return super().search_both(Y, k, radii)
+            return super().search_both(Y, k, reach)
         from eigenscape._compiled.nearest import nearest_and_within
 
         n_rows = Y.shape[0]
@@ -158,7 +158,7 @@ class BlockIndex(RowSearch):
         def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             rows = np.ascontiguousarray(Y[block])
             row, column, near = nearest_and_within(
-                rows, self.X, *bounds(rows), k, radii, length[block], index[block]
+                rows, self.X, *bounds(rows), k, reach, length[block], index[block]
             )
             return row + block.start, column, near
 
@@ -166,9 +166,6 @@ class BlockIndex(RowSearch):
         row, column, near = (np.concatenate(part) for part in parts)
         own = neighbor_table(length, index, self.n_points)
         return own, distance_table(row, column, near, (n_rows, self.n_points))
-
-    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
-        return RadiusQuery(self, radii)
 
     def closest_pairs(
         self, group: np.ndarray, rows: np.ndarray | None = None

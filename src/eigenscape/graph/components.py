@@ -59,9 +59,7 @@ def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     """Return the minimum spanning tree of the indexed points: :func:`connect` applied to an empty graph."""
     empty = sparse.csr_array((index.n_points, index.n_points))
     radii = np.zeros(index.n_points)  # a new point is connected to its nearest vertex only
-    edgeless = NeighborGraph(
-        index, index.vertices(), empty, empty, index.radius_query(radii), radii, 1, tree=True
-    )
+    edgeless = NeighborGraph(index, index.vertices(), empty, empty, radii, 1, tree=True)
     with stage("spanning tree"):
         edges = connect(edgeless, np.arange(index.n_points)).distances
     # If distances tie, a round may close a cycle of equal edges, one of which is removed.

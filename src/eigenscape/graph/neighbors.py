@@ -7,7 +7,7 @@
 * ``ApproximateIndex``: instead of blocks, for many dense rows (30 000, or 11 000 of 784 features) and a
   Euclidean or cosine metric, unless ``neighbors="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
-* ``SearcherIndex`` and ``NeighborListIndex``: objects of the user, see :func:`neighbor_index`.
+* ``SearcherIndex``: an object of the user with ``kneighbors``, see :func:`neighbor_index`.
 
 Ties are broken by row number. The result for a query does not depend on other queries.
 """
@@ -21,10 +21,9 @@ import numpy as np
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
-from eigenscape.graph.foreign import DescentSearcher, exact_lengths, foreign_searcher
-from eigenscape.graph.given import NeighborSearcher, SearcherIndex, neighbor_list_index
+from eigenscape.graph.given import NeighborSearcher, SearcherIndex, listed_neighbors
 from eigenscape.graph.precomputed import PrecomputedIndex
-from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.search import NeighborIndex, RowSearch
 from eigenscape.graph.tree import TreeIndex
 
 __all__ = ["NeighborIndex", "NeighborSearcher", "Neighbors", "neighbor_index"]
@@ -41,11 +40,7 @@ _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblo
 
 #: Values of ``neighbors``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
 Neighbors: TypeAlias = (
-    Literal["auto", "exact", "approximate"]
-    | NeighborIndex
-    | NeighborSearcher
-    | tuple[Any, Any]
-    | tuple[Any, Any, Any]
+    Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
 )
 
 
@@ -75,18 +70,14 @@ def neighbor_index(
         - "auto": exact search, or approximate search if it is much faster (see the module's description).
         - "exact": exact search.
         - "approximate": approximate search, for dense rows and the metrics "euclidean", "l2" and "cosine".
-        - An object that implements :class:`NeighborIndex`, built on the same rows, or on all samples if
-          ``distinct`` is given.
+        - A :class:`NeighborIndex` of the same rows, or of all samples if ``distinct`` is given.
         - An object with scikit-learn's ``kneighbors(X, n_neighbors)``, such as
           ``sklearn.neighbors.NearestNeighbors``, fitted or not. It is cloned and the clone fitted to ``X``;
           the object itself is not modified. Its own metric is used. An object without ``get_params`` is used
           as it is and must have been fitted to ``X``.
         - A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k): the neighbours of the
           training points, with or without the points themselves. New points are searched exactly by
-          ``metric``. A third element, as in UMAP's ``precomputed_knn``, is an index for new points, or None.
-        - An index of pynndescent (``NNDescent``) or faiss, of all samples, with the metric ``metric``;
-          squared distances are converted, and inner products are for unit rows and ``metric="cosine"``. New
-          points are searched in it; parts of a disconnected graph exactly.
+          ``metric``.
     distinct : tuple (first, group), optional
         Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if ``X`` holds the distinct rows of a
         larger set of samples to which an index or ``(indices, distances)`` refers.
@@ -150,19 +141,12 @@ def _given_index(
             " are searched; use neighbors='auto'"
         )
     if isinstance(neighbors, tuple):
-        if len(neighbors) not in (2, 3):
-            raise ValueError(
-                "neighbors must be a tuple (indices, distances) or (indices, distances, index), got"
-                f" {len(neighbors)} elements"
-            )
-        search: Any = neighbors[2] if len(neighbors) == 3 and neighbors[2] is not None else "exact"
-        if isinstance(search, np.ndarray | tuple) or (isinstance(search, str) and search not in STRATEGIES):
-            raise ValueError(
-                "the third element of neighbors=(indices, distances, index) must be a neighbour index or"
-                f" None, got 3 elements, the last of which is a {type(search).__name__}"
-            )
-        base = neighbor_index(X, metric, metric_params, n_jobs, search, distinct)
-        return neighbor_list_index(base, (neighbors[0], neighbors[1]), distinct)
+        if len(neighbors) != 2:
+            raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
+        index = neighbor_index(X, metric, metric_params, n_jobs, "exact")
+        assert isinstance(index, RowSearch)
+        index.listed, index.known_symmetric = listed_neighbors(*neighbors, m, distinct), False
+        return index
     if isinstance(neighbors, type):
         raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
     if isinstance(neighbors, NeighborIndex):
@@ -171,24 +155,10 @@ def _given_index(
         if neighbors.n_points != m:
             raise ValueError(f"neighbors={name} indexes {neighbors.n_points} points, but there are {m}")
         return neighbors
-    group = None if distinct is None else distinct[1]
     if isinstance(neighbors, NeighborSearcher):
-        return SearcherIndex(X, neighbors, group)
-    searcher = foreign_searcher(neighbors, metric, X)
-    if searcher is not None:
-        exact = neighbor_index(X, metric, metric_params, n_jobs, "exact")
-        given = SearcherIndex(X, searcher, group, exact)
-        given.measure_recall(exact)
-        if not isinstance(searcher, DescentSearcher) or (searcher.lists[0] < 0).any():
-            return given
-        indices, lengths = searcher.lists
-        if searcher.recompute is not None:
-            rows = X if group is None else X[group]
-            lengths = exact_lengths(rows, rows, indices, searcher.recompute)
-        return neighbor_list_index(given, (indices, lengths), distinct, search_if_short=True)
+        return SearcherIndex(X, neighbors, None if distinct is None else distinct[1])
     shown = repr(neighbors) if isinstance(neighbors, str | int | float | None) else name
     raise ValueError(
-        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour index,"
-        " an object with kneighbors(X, n_neighbors), an index of pynndescent or faiss, or a tuple (indices,"
-        " distances)"
+        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
+        " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
     )

@@ -19,7 +19,6 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Matrix, Rows, is_sparse
-from eigenscape.graph.given import index_over
 from eigenscape.graph.neighborhood import NeighborGraph, combine_edges
 from eigenscape.graph.precomputed import PrecomputedIndex, require_table
 from eigenscape.graph.row_index import equal_rows
@@ -116,10 +115,7 @@ def _edges_of_new(
         among = require_table(table)[rows.new][:, columns.new]
         search, same = _TableSearch(graph.index, among), None
     else:
-        index = graph.index
-        search = _IndexSearch(
-            index_over(index, rows.points), index_over(index, columns.points), rows, columns
-        )
+        search = _IndexSearch(graph.index.over(rows.points), graph.index.over(columns.points), rows, columns)
         same = equal_rows(rows.points, columns.points)
     outgoing, incoming = search.within(rows.radii, columns.radii)
     if graph.n_neighbors is None:

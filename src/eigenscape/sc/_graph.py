@@ -122,7 +122,6 @@ class StoredGraph:
             index.vertices(),
             lists,
             union_with_transpose(lists, n_jobs),
-            index.radius_query(radii),
             radii,
             self.n_neighbors - 1,
             np.arange(len(radii)),

@@ -97,13 +97,11 @@ def main(path: str) -> None:
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, folder, os.getppid()), daemon=True).start()
     from eigenscape.app.explore.tasks import TASKS, WorkerData
-    from eigenscape.graph.shared import shared_neighbors
 
     data = WorkerData(folder)
-    with shared_neighbors():
-        while True:
-            request = requests.get()
-            _answer(TASKS[request["kind"]], data, request, output)
+    while True:
+        request = requests.get()
+        _answer(TASKS[request["kind"]], data, request, output)
 
 
 def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, parent: int) -> None:

@@ -112,10 +112,8 @@ _SHAPES: dict[str, dict[str, str]] = {
         "radii": "n",
         "samples": "n",
     },
-    "RowSearch": {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d"},
+    "RowSearch": {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d", "listed": "n n"},
     "PrecomputedIndex": {"n_points": "n", "table": "* n"},
-    "RadiusQuery": {"index.n_points": "n", "radii": "n"},
-    "TreeRadiusQuery": {"X": "n *", "radii": "n"},
     "RowIndex": {"X": "n ...", "ranked_hashes.0": "n < n", "ranked_hashes.1": "n"},
     # dictionaries
     "Span": {"members": "m ...", "factor": "m m"},
