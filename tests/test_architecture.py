@@ -81,7 +81,7 @@ def test_functions_are_traced_in_the_order_of_their_first_calls():
         ("operators/gram.py", "check_finite", False),  # a check
         ("eigenfunctions.py", "Embedding.residuals", False),  # a property
         ("eigenfunctions.py", "Embedding.transform", False),  # two lines
-        ("graph/union.py", "union.<locals>.tally", False),  # nested
+        ("graph/sparse_distances.py", "union.<locals>.tally", False),  # nested
     ],
 )
 def test_steps_of_a_walk(file, name, is_step):

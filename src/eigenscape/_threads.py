@@ -161,7 +161,7 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        Number of threads, at most the number of cores; -1 for all cores. None for the number that
         :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
     n_jobs = _kept.n_jobs if n_jobs is None else n_jobs

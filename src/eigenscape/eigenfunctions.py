@@ -48,12 +48,12 @@ class Functions(Protocol):
 class Eigenfunctions:
     """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20).
 
-    With ``weights`` the eigenvectors are those of ``W^1/2 K W^1/2``, the operator under the measure
+    With ``weights`` these are eigenvectors of ``W^1/2 K W^1/2``, the operator under the measure
     ``sum_i w_i delta(x_i)``: ``f_r(x) = sqrt(sum_i w_i) / l_r * sum_i w_i^1/2 v_ri k_m(x, x_i)``.
 
-    An eigenvalue of exactly zero has no such function. Its values at the training points are those of the
-    eigenvector; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided affinity the average over
-    their neighbours.
+    An eigenvalue of exactly zero has no such function. Its values at the training points are the entries
+    of the eigenvector times ``sqrt(m)``; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided
+    affinity the average over their neighbours.
     """
 
     kernel: BoundKernel
@@ -128,7 +128,7 @@ def measured_eigenfunctions(
 
 
 class Part(NamedTuple):
-    """Points that belong to one set of eigenfunctions, such as those of a connected component."""
+    """Points that belong to one set of eigenfunctions, such as a connected component."""
 
     functions: Functions
     trivial: int  # number of functions that are not coordinates

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,6 +17,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.graph.tuning import TUNING
 
 K = 5
 
@@ -227,7 +230,7 @@ def test_classes_and_precomputed_distances_are_rejected(X):
 
 
 def test_automatic_search_of_many_rows_is_approximate_unless_exact_is_set(X, monkeypatch):
-    monkeypatch.setattr(choice, "EXACT_POINTS", 50)
+    monkeypatch.setattr(choice, "TUNING", replace(TUNING, exact_points=50))
     wide = np.hstack([X] * 6)
     assert isinstance(neighbor_index(wide), ApproximateIndex)
     assert isinstance(neighbor_index(wide, neighbors="exact"), BlockIndex)

@@ -19,8 +19,8 @@ from eigenscape.eigenfunctions import ShiftedScale
 from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram

@@ -17,10 +17,9 @@ from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
+from eigenscape.graph.tuning import TUNING
 
 T = TypeVar("T")
-#: Number of bounds in a block, which fit in the processor's cache; and the least number of its rows.
-_CACHED, _LEAST_BLOCK = 2**18, 128
 #: Computes the bounds between a slice of the queries and all points.
 Bound = Callable[[DistanceBounds, slice], tuple[np.ndarray, ...]]
 #: The name of a metric of scikit-learn, or a function of two rows.
@@ -177,7 +176,7 @@ class BlockIndex(RowSearch):
         group : ndarray of shape (n_points,)
             The group of each point, from 0.
         rows : ndarray, optional
-            Points of which each pair must contain one, in the group with the larger number. All, if None.
+            Each pair contains one of these points, in the group with the larger number. All, if None.
 
         Returns
         -------
@@ -275,7 +274,7 @@ class BlockIndex(RowSearch):
         if self._bounds is None:
             yield from row_blocks(n_rows, 24 * self.n_points)
         else:
-            step = max(_LEAST_BLOCK, _CACHED // self.n_points)
+            step = max(TUNING.least_block, TUNING.cached_bounds // self.n_points)
             yield from (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -335,7 +334,7 @@ def spanning_pairs(
     The arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_pairs`.
     """
     weights = np.where(np.isfinite(length), np.maximum(length, SHORTEST), 0.0)
-    # SciPy takes entries of a dense matrix below 1e-8 as absent, those of a sparse one as they are.
+    # SciPy ignores entries below 1e-8 of a dense matrix, but not of a sparse one.
     tree = sparse.coo_array(minimum_spanning_tree(sparse.csr_array(weights)))
     pair = tree.row, tree.col
     return near[pair], far[pair], length[pair]

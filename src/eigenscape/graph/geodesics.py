@@ -19,17 +19,12 @@ from eigenscape.graph.elimination import Elimination, are_few_sources, eliminate
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to, same_points
 from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.graph.tuning import TUNING
 
 Advance = Callable[[float], None]
 
-#: Number of sources up to which it does not pay to renumber the vertices.
-_FEW_SOURCES = 32
-#: Searches through graphs, as long as these exist: placing new points would otherwise take nearly as long as
-#: a fit. Those of larger graphs (100 MB) are not kept.
+#: Searches through graphs of at most ``TUNING.kept_vertices`` vertices.
 _searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
-_KEPT_VERTICES = 5000
-#: Distances that a thread computes at least before it is given other sources.
-_TASK_VALUES = 2**17
 
 
 def geodesics(graph: NeighborGraph, Y: Rows, n_jobs: int | None = None) -> np.ndarray:
@@ -166,7 +161,8 @@ def _for_batches(
     order = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
     edges = entries[order]
     start, inner = edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64)
-    task = LANES * max(1, _TASK_VALUES // (LANES * entries.shape[1]))  # few values are not worth a task
+    # Few distances are not worth a task.
+    task = LANES * max(1, TUNING.task_distances // (LANES * entries.shape[1]))
 
     def search_from(first: int) -> None:
         stop = min(first + task, len(order))
@@ -242,7 +238,7 @@ def _step(lengths: sparse.csr_array) -> float:
 
 
 def extend_geodesics(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
-    """Compute the distances (n_new, q) of new points from those of the vertices, ``lengths`` (m, q).
+    """Compute the distances (n_new, q) of new points from the distances ``lengths`` (m, q) of the vertices.
 
     ``d(y, l) = min_v w(y, v) + d(v, l)`` with the edges ``entries`` (n_new, m) of the new points: the last
     edge of Bengio eq. 14, without another search.
@@ -316,7 +312,7 @@ def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) ->
     not depend on what was kept, so that a model from a file gives the same results.
     """
     m = graph.n_vertices
-    if m > _KEPT_VERTICES or are_few_sources(n_sources, m):
+    if m > TUNING.kept_vertices or are_few_sources(n_sources, m):
         return _path_search(graph.distances, n_sources, n_jobs)
     if graph not in _searches:
         _searches[graph] = _path_search(graph.distances, m, n_jobs)
@@ -326,7 +322,7 @@ def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) ->
 def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
     """Return the faster way to shortest paths from ``n_sources`` sources."""
     elimination = eliminated(lengths, n_sources, n_jobs)
-    return elimination or _PathSearch(lengths, renumber=n_sources > _FEW_SOURCES)
+    return elimination or _PathSearch(lengths, renumber=n_sources > TUNING.unnumbered_sources)
 
 
 class _PathSearch:

@@ -29,8 +29,15 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.search import NeighborIndex
-from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
-from eigenscape.graph.union import transpose, union, union_with_transpose
+from eigenscape.graph.sparse_distances import (
+    SHORTEST,
+    distance_table,
+    reassemble,
+    scatter_rows,
+    transpose,
+    union,
+    union_with_transpose,
+)
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
@@ -91,8 +98,8 @@ class NeighborGraph:
         """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices.
 
         A row equal to a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
-        and to the vertices of which it would be a neighbour; if there are none, to its nearest vertex, with a
-        warning.
+        and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
+        a warning.
         """
         vertex = self.vertices.find(Y)
         known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)

@@ -25,14 +25,10 @@ from eigenscape.graph.given import NeighborSearcher, SearcherIndex, listed_neigh
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex, RowSearch
 from eigenscape.graph.tree import TreeIndex
+from eigenscape.graph.tuning import TUNING
 
 __all__ = ["NeighborIndex", "NeighborSearcher", "Neighbors", "neighbor_index"]
 
-#: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
-TREE_FEATURES = 16
-#: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows approximately:
-#: blocks take time ``n^2 (d + 64)``, the second term for the selection.
-EXACT_POINTS, EXACT_OPERATIONS = 30_000, 1e11
 STRATEGIES = ("auto", "exact", "approximate")
 APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
@@ -109,15 +105,17 @@ def neighbor_index(
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    few_features = power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TREE_FEATURES
+    few_features = (
+        power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TUNING.tree_features
+    )
     able = metric in APPROXIMATE_METRICS and not params and not is_sparse(X)
     if neighbors == "approximate" and not able:
         raise ValueError(
             f"neighbors='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
             f" got metric={metric!r}"
         )
-    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > EXACT_OPERATIONS
-    large = able and not few_features and X.shape[0] > EXACT_POINTS
+    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > TUNING.exact_operations
+    large = able and not few_features and X.shape[0] > TUNING.exact_points
     if neighbors == "approximate" or (neighbors == "auto" and (slow or large)):
         return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
     if few_features and power is not None:

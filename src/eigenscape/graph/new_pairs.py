@@ -1,4 +1,4 @@
-"""Edges between any two points, of which neither need be a vertex of the training graph.
+"""Edges between any two points; neither needs to be a vertex of the training graph.
 
 A new point does not change the neighbours of any other point, vertex or new: the edge of two new points
 depends on them and on the vertices alone. Each has the list of its nearest vertices; one lists the other if
@@ -23,8 +23,7 @@ from eigenscape.graph.neighborhood import NeighborGraph, combine_edges
 from eigenscape.graph.precomputed import PrecomputedIndex, require_table
 from eigenscape.graph.row_index import equal_rows
 from eigenscape.graph.search import NeighborIndex
-from eigenscape.graph.sparse_distances import SHORTEST, assemble
-from eigenscape.graph.union import union
+from eigenscape.graph.sparse_distances import SHORTEST, assemble, union
 
 #: A function of points ``Y`` and of their precomputed distances to fixed points ``Z``, if there are such.
 EdgeLengths = Callable[[Rows, Any], sparse.csr_array]

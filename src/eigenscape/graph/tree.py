@@ -14,11 +14,7 @@ from eigenscape._threads import n_threads
 from eigenscape._typing import Rows
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table
-
-#: Below this many queries their order does not matter.
-_FEW = 1000
-#: Number of queries of a block.
-_QUERIES = 2**17
+from eigenscape.graph.tuning import TUNING
 
 
 class RadiusLevel(NamedTuple):
@@ -64,9 +60,9 @@ class TreeIndex(RowSearch):
         leaves, which are then in the processor's cache.
         """
         ranks, workers = [*range(1, k + 1)], n_threads(self.n_jobs)
-        order = _leaf_order(Y) if len(Y) >= _FEW else np.arange(len(Y))
+        order = _leaf_order(Y) if len(Y) >= TUNING.unordered_queries else np.arange(len(Y))
         length, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
-        for rows in row_blocks(len(Y), 1, _QUERIES):
+        for rows in row_blocks(len(Y), 1, TUNING.tree_queries):
             some = order[rows]
             length[some], index[some] = self._tree.query(Y[some], k=ranks, p=self.power, workers=workers)
         return length, index

@@ -8,6 +8,7 @@ which is exact for Euclidean distances and defines LLE for any others (Bengio se
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -30,8 +31,7 @@ class LocalGram(Protocol):
     """Gram matrices of ``b`` neighbourhoods of training points, ``k`` or ``p`` points each."""
 
     def values_per_point(self, k: int) -> int:
-        """Return how many numbers a neighbourhood of ``k`` points needs for each of them, beside the Gram
-        matrix."""
+        """Return the number of temporary values per point, without the Gram matrix, for ``k`` neighbours."""
         ...
 
     def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -84,8 +84,36 @@ class RowGram:
         return _products(patch - patch.mean(axis=1, keepdims=True))
 
 
+class _DistanceGram(ABC):
+    """Base of local Gram matrices of distances."""
+
+    @abstractmethod
+    def _between(self, points: np.ndarray) -> np.ndarray:
+        """Return the distances (b, p, p) between the points (b, p) of each neighbourhood."""
+
+    @abstractmethod
+    def _to_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        """Return the distances (b, k) from new points ``Y`` to the training points ``columns`` (b, k)."""
+
+    def values_per_point(self, k: int) -> int:
+        return 3 * k
+
+    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        lengths = self._between(np.concatenate([rows[:, None], columns], axis=1))
+        return _gram(lengths[:, 0, 1:], lengths[:, 1:, 1:])
+
+    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        return _gram(self._to_new(Y, columns), self._between(columns))
+
+    def centered(self, points: np.ndarray) -> np.ndarray:
+        """Centre ``-d^2 / 2`` in rows and columns (Bengio eq. 8)."""
+        half = -0.5 * np.square(self._between(points))
+        rows = half.mean(axis=2, keepdims=True)
+        return half - rows - half.mean(axis=1, keepdims=True) + rows.mean(axis=1, keepdims=True)
+
+
 @dataclass(frozen=True, eq=False)
-class MetricGram:
+class MetricGram(_DistanceGram):
     """Local Gram matrices of the distances of rows, dense or sparse, by any metric."""
 
     X: Any  # (m, n_features)
@@ -94,25 +122,15 @@ class MetricGram:
 
     __repr__ = short_repr
 
-    def values_per_point(self, k: int) -> int:
-        return 3 * k
-
-    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return _around_first(self._between(np.concatenate([rows[:, None], columns], axis=1)))
-
-    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+    def _to_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
         to_point = np.empty(columns.shape)
         for some in self._steps(columns):
             union, place = np.unique(columns[some], return_inverse=True)
             table = metric_distances(Y[some], self.X[union], self.metric, self.params)
             to_point[some] = np.take_along_axis(table, place.reshape(columns[some].shape), axis=1)
-        return _gram(to_point, self._between(columns))
-
-    def centered(self, points: np.ndarray) -> np.ndarray:
-        return _double_centered(self._between(points))
+        return to_point
 
     def _between(self, points: np.ndarray) -> np.ndarray:
-        """Return the distances (b, p, p) between the points (b, p) of each neighbourhood."""
         distances = np.empty((*points.shape, points.shape[1]))
         for some in self._steps(points):
             union, place = np.unique(points[some], return_inverse=True)
@@ -128,7 +146,7 @@ class MetricGram:
 
 
 @dataclass(frozen=True, eq=False)
-class TableGram:
+class TableGram(_DistanceGram):
     """Local Gram matrices of precomputed distances.
 
     A sparse table must store the distances between the neighbours of each point, too."""
@@ -137,18 +155,8 @@ class TableGram:
 
     __repr__ = short_repr
 
-    def values_per_point(self, k: int) -> int:
-        return 3 * k
-
-    def around(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return _around_first(self._between(np.concatenate([rows[:, None], columns], axis=1)))
-
-    def around_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
-        to_point = _entries(Y, np.arange(len(columns))[:, None], columns)
-        return _gram(to_point, self._between(columns))
-
-    def centered(self, points: np.ndarray) -> np.ndarray:
-        return _double_centered(self._between(points))
+    def _to_new(self, Y: Rows, columns: np.ndarray) -> np.ndarray:
+        return _entries(Y, np.arange(len(columns))[:, None], columns)
 
     def _between(self, points: np.ndarray) -> np.ndarray:
         lengths = _entries(self.distances, points[:, :, None], points[:, None, :])
@@ -159,7 +167,7 @@ class TableGram:
         if len(missing):
             where, i, j = missing[0]
             raise ValueError(
-                f"the sparse matrix of distances does not contain that between training samples"
+                f"the sparse matrix of distances does not contain the distance between training samples"
                 f" {points[where, i]} and {points[where, j]}, which are neighbours of the same sample; LLE"
                 " needs the distances between the neighbours of each sample, too: store them, or pass a dense"
                 " matrix"
@@ -181,11 +189,6 @@ def _products(differences: np.ndarray) -> np.ndarray:
     return differences @ differences.transpose(0, 2, 1)
 
 
-def _around_first(distances: np.ndarray) -> np.ndarray:
-    """Return the Gram matrices (b, k, k) relative to the first point, given distances (b, 1 + k, 1 + k)."""
-    return _gram(distances[:, 0, 1:], distances[:, 1:, 1:])
-
-
 def _gram(to_point: np.ndarray, between: np.ndarray) -> np.ndarray:
     """Return the Gram matrices (b, k, k), given distances to the point (b, k) and between its neighbours.
 
@@ -195,10 +198,3 @@ def _gram(to_point: np.ndarray, between: np.ndarray) -> np.ndarray:
     gram = (squares[:, :, None] + squares[:, None, :] - np.square(between)) / 2
     values, vectors = np.linalg.eigh((gram + gram.transpose(0, 2, 1)) / 2)
     return (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
-
-
-def _double_centered(distances: np.ndarray) -> np.ndarray:
-    """Return ``-d^2 / 2`` centred in rows and columns, Gram matrices relative to the mean (Bengio eq. 8)."""
-    half = -0.5 * np.square(distances)
-    rows = half.mean(axis=2, keepdims=True)
-    return half - rows - half.mean(axis=1, keepdims=True) + rows.mean(axis=1, keepdims=True)

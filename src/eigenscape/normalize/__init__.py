@@ -1,4 +1,4 @@
-"""Normalisations, each of which turns a bound kernel into another bound kernel."""
+"""Normalisations: each turns a bound kernel into another bound kernel."""
 
 from eigenscape.normalize.center import CenteredKernel, center, uniform_weights
 from eigenscape.normalize.divide import DividedKernel, divide

@@ -7,9 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigenscape._display import short_repr
 from eigenscape._typing import Rows, is_sparse
-from eigenscape.kernels.base import BoundKernel, Columns, n_points, product
+from eigenscape.kernels.base import BoundKernel, Columns, WrappedKernel, n_points, product
 
 
 class GramOperator(Protocol):
@@ -20,8 +19,8 @@ class GramOperator(Protocol):
     def diagonal(self) -> np.ndarray: ...
 
 
-@dataclass(frozen=True, eq=False)
-class CenteredKernel:
+@dataclass(frozen=True, eq=False, repr=False)
+class CenteredKernel(WrappedKernel):
     """Kernel centred by means over the training set (Bengio eq. 5, 10).
 
     ``k(x, y) - E'[k(x', y)] - E'[k(x, y')] + E'E'[k(x', y')]``. The ``weights`` of the means are Burges'
@@ -29,16 +28,9 @@ class CenteredKernel:
     means for a new point are over the training set as well.
     """
 
-    base: BoundKernel
     weights: np.ndarray  # (m,), sum 1
     column_means: np.ndarray  # (m,)
     grand_mean: float
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)

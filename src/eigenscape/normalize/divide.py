@@ -8,44 +8,28 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenscape._display import short_repr
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.kernels.base import (
-    BoundKernel,
-    Columns,
-    PointIndex,
-    n_points,
-    product,
-    product_by_rows,
-    training_index,
-)
+from eigenscape.kernels.base import BoundKernel, Columns, WrappedKernel, n_points, product, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.normalize.center import GramOperator
 
 
-@dataclass(frozen=True, eq=False)
-class DividedKernel:
+@dataclass(frozen=True, eq=False, repr=False)
+class DividedKernel(WrappedKernel):
     """``k(x, y) / (S(x) S(y))^power`` with the sums ``S`` over the training set.
 
     The square root is Bengio eq. 11, 12. Other powers remove part of the influence of the density, which the
     sums estimate (diffusion maps). If ``rows`` is given, the sums exclude the similarity of a point to itself
-    (footnote 3). With ``weights`` the sums are those under a weighted measure, ``sum_i w_i k(x, x_i)``.
+    (footnote 3). With ``weights`` the sums are weighted, ``sum_i w_i k(x, x_i)``.
     """
 
-    base: BoundKernel
     sums: np.ndarray  # (m,)
     rows: RowIndex | None = None  # recognises the training points
     power: float = 0.5
     weights: np.ndarray | None = None  # (m,) weights of the training points; None if all are 1
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
 
     def __call__(self, Y: Rows) -> Matrix:
         values = self.base(Y)
@@ -93,11 +77,6 @@ def _(kernel: DividedKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
     return both[:, :-1] * inverse_power(_check_degrees(both[:, -1]), kernel.power)[:, None]
 
 
-@training_index.register
-def _(kernel: DividedKernel) -> PointIndex:
-    return training_index(kernel.base)
-
-
 def divide(
     kernel: BoundKernel,
     gram: GramOperator,
@@ -107,7 +86,7 @@ def divide(
 ) -> DividedKernel:
     """Normalise ``kernel`` by the row sums of its Gram matrix ``gram``, with or without the diagonal.
 
-    ``weights`` (m,) are those of the training points in the sums, which then include the diagonal."""
+    ``weights`` (m,) are the weights of the training points in the sums, which then include the diagonal."""
     m = n_points(kernel.X)
     sums = gram.matmat((np.ones(m) if weights is None else weights)[:, None])[:, 0]
     if not diagonal:
@@ -150,7 +129,7 @@ def _check_degrees(sums: np.ndarray) -> np.ndarray:
 
 
 def row_sums(values: Matrix) -> np.ndarray:
-    """Compute the sums of the rows, without a product with a vector as long as they are."""
+    """Row sums, without allocating a vector of ones."""
     if not is_sparse(values):
         return np.asarray(values.sum(axis=1)).ravel()
     stored = sparse.csr_array(values)

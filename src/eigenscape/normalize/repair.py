@@ -8,29 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._display import short_repr
 from eigenscape._typing import Rows
 from eigenscape.graph.row_index import equal_rows
-from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, product, training_index
+from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, WrappedKernel, product, training_index
 
 
-@dataclass(frozen=True, eq=False)
-class ShiftedKernel:
+@dataclass(frozen=True, eq=False, repr=False)
+class ShiftedKernel(WrappedKernel):
     """``k(x, y) + shift`` if ``x`` and ``y`` are the same point, and ``k(x, y)`` otherwise.
 
     For ``k = -d^2 / 2`` this adds ``2 shift`` to the squared distance of any two different points.
     """
 
-    base: BoundKernel
     shift: float
     rows: PointIndex  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = np.array(self.base(Y))
@@ -50,25 +42,18 @@ def shift(kernel: BoundKernel, amount: float) -> ShiftedKernel:
     return ShiftedKernel(kernel, amount, rows, rows.find(kernel.X))
 
 
-@dataclass(frozen=True, eq=False)
-class ClippedKernel:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClippedKernel(WrappedKernel):
     """``k(x, .)`` without its components along eigenvectors of negative eigenvalue.
 
     This is the nearest positive semi-definite kernel. Between any two points it is
-    ``k(x, y) - sum_r l_r f_r(x) f_r(y) / m`` over the negative eigenvalues. With ``weights`` the eigenvectors
-    are those of ``W^1/2 K W^1/2``.
+    ``k(x, y) - sum_r l_r f_r(x) f_r(y) / m`` over the negative eigenvalues. With ``weights`` they are
+    eigenvectors of ``W^1/2 K W^1/2``.
     """
 
-    base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal eigenvectors
     values: np.ndarray  # (q,) their eigenvalues
     weights: np.ndarray | None = None  # (m,) of the training points; None if all are 1
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)

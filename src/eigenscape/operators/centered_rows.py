@@ -46,7 +46,7 @@ class CenteredRows:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether the rows are those of ``X``: in double precision, not centred and not weighted."""
+        """Whether the rows equal ``X``: in double precision, not centred and not weighted."""
         return self.weights is None and self.X.dtype == np.float64 and not self.mean.any()
 
     @cached_property

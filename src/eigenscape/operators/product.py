@@ -8,17 +8,11 @@ from scipy import sparse
 from eigenscape._loading import avoids_compiled_code
 from eigenscape._threads import n_threads, run_parallel
 
-#: Below this many multiplications SciPy's own product is as fast.
-_LARGE = 2_000_000
-#: Below this many multiplications a dense product takes less time than handing it to another thread.
-_SHORT = 8_000_000
-#: Rows of a block of a dense matrix, and the number of vectors from which BLAS is faster.
-_ROWS, _MANY = 512, 13
-
 
 def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Compute ``A @ V`` for ``V`` (m, c)."""
-    if A.nnz * V.shape[1] < _LARGE or A.dtype != V.dtype or avoids_compiled_code():
+    # SciPy's own product is as fast for few multiplications.
+    if A.nnz * V.shape[1] < 2_000_000 or A.dtype != V.dtype or avoids_compiled_code():
         return A @ V
     from eigenscape._compiled.products import multiply_rows
 
@@ -42,10 +36,10 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
     a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS would convert
     as a whole, see :func:`~eigenscape._compiled.products.multiply_four`.
     """
-    m, columns = V.shape
+    (m, columns), rows = V.shape, 512  # rows of a block of the matrix
     K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
     K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    few = m > 1 and (1 < columns < _MANY or K.dtype == np.float32) and not avoids_compiled_code()
+    few = m > 1 and (1 < columns < 13 or K.dtype == np.float32) and not avoids_compiled_code()
     out = np.empty((-(-columns // 4) * 4 if few else columns, m))
     transposed = np.zeros_like(out)
     transposed[:columns] = V.T
@@ -53,7 +47,7 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
         from eigenscape._compiled.products import multiply_four
 
     def multiply(start: int) -> None:
-        end = min(start + _ROWS, m)
+        end = min(start + rows, m)
         if few:
             multiply_four(K, transposed, start, end, out)
         elif columns == 1:
@@ -61,9 +55,9 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
         else:
             np.matmul(transposed, K[:, start:end], out=out[:, start:end])
 
-    if m * m * columns < _SHORT:
-        for start in range(0, m, _ROWS):
+    if m * m * columns < 8_000_000:  # less time than handing it to another thread takes
+        for start in range(0, m, rows):
             multiply(start)
     else:
-        run_parallel(multiply, range(0, m, _ROWS), n_jobs)
+        run_parallel(multiply, range(0, m, rows), n_jobs)
     return out[:columns].T
