@@ -48,7 +48,7 @@ def check_numbers(
             )
     size = np.abs(values)
     largest = float(np.fmax.reduce(size, axis=None))
-    limit = _limit(values)
+    limit = LARGEST_SINGLE if values.dtype == np.float32 else LARGEST
     if largest > limit:
         too_large = size > limit
         worst = float(values[np.unravel_index(int(np.argmax(too_large)), values.shape)])
@@ -76,11 +76,8 @@ def is_ordinary(values: np.ndarray, training: bool = False) -> bool:
     flat = values.ravel(order="K")  # a view
     with np.errstate(over="ignore", invalid="ignore"):
         squares = float(np.dot(flat, flat))
-    return squares < _limit(values) ** 2 and (not training or flat.size * SMALLEST**2 < squares)
-
-
-def _limit(values: np.ndarray) -> float:
-    return LARGEST_SINGLE if values.dtype == np.float32 else LARGEST
+    limit = LARGEST_SINGLE if values.dtype == np.float32 else LARGEST
+    return squares < limit**2 and (not training or flat.size * SMALLEST**2 < squares)
 
 
 def _place(X: Any, wrong: np.ndarray, first_row: int, names: Any) -> str:

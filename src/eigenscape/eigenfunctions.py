@@ -231,29 +231,20 @@ class Embedding:
 
 @dataclass(frozen=True)
 class RootScale:
-    """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5)."""
+    """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5).
+
+    FastMap and MetricMap subtract an origin from each coordinate.
+    """
 
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
+    origin: np.ndarray | None = None  # (r,)
 
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return values * self.factors
+        return values * self.factors - (0.0 if self.origin is None else self.origin)
 
     def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return divide_nonzero(coordinates, self.factors)
-
-
-@dataclass(frozen=True)
-class ShiftedScale:
-    """``sqrt(|l_r|) v_r`` minus an origin for each coordinate (FastMap, MetricMap)."""
-
-    factors: np.ndarray  # sqrt(|l_r| / m), (r,)
-    origin: np.ndarray  # (r,)
-
-    def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return values * self.factors - self.origin
-
-    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return divide_nonzero(coordinates + self.origin, self.factors)
+        shifted = coordinates if self.origin is None else coordinates + self.origin
+        return divide_nonzero(shifted, self.factors)
 
 
 @dataclass(frozen=True)

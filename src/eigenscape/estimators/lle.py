@@ -15,7 +15,7 @@ from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
 from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
-from eigenscape.kernels.local_gram import local_gram
+from eigenscape.kernels.local import local_gram
 from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import locally_linear_embedding

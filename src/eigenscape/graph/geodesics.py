@@ -18,7 +18,7 @@ from eigenscape._typing import Rows
 from eigenscape.graph.elimination import Elimination, are_few_sources, eliminated
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to, same_points
-from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.graph.row_index import rows_by_vertex
 from eigenscape.graph.tuning import TUNING
 
 Advance = Callable[[float], None]
@@ -69,9 +69,8 @@ def vertex_geodesics(lengths: sparse.csr_array) -> np.ndarray:
     ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
     """
     m = lengths.shape[0]
-    entries = sparse.csr_array((np.zeros(m), np.arange(m), np.arange(m + 1)), shape=(m, m))
     search = _path_search(lengths, m, None)
-    return _lengths_from(search, entries, None, np.float64, lambda values: values)
+    return _lengths_from(search, _at(np.arange(m), m), None, np.float64, lambda values: values)
 
 
 def _lengths_from(
@@ -284,14 +283,16 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
 
 def _entry_edges(graph: NeighborGraph, Y: Rows) -> sparse.csr_array:
     """Return the lengths (n_new, m) of the first edges of paths from ``Y``; 0 from a vertex to itself."""
-    vertex = graph.vertices.find(Y)
-    known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-    entries = sparse.csr_array(
-        (np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices)
+    m = graph.n_vertices
+    return rows_by_vertex(
+        graph.vertices, Y, lambda vertex: _at(vertex, m), lambda new: _require_entry(graph.edges_of(new))
     )
-    if len(new) == 0:
-        return entries
-    return reassemble([(known, entries), (new, _require_entry(graph.edges_of(Y[new])))])
+
+
+def _at(vertex: np.ndarray, m: int) -> sparse.csr_array:
+    """Return edges (n, m) of length 0 to a vertex each."""
+    n = len(vertex)
+    return sparse.csr_array((np.zeros(n), vertex, np.arange(n + 1)), shape=(n, m))
 
 
 def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:

@@ -27,12 +27,11 @@ from eigenscape._progress import stage
 from eigenscape._typing import Rows
 from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex, rows_by_vertex
 from eigenscape.graph.search import NeighborIndex
 from eigenscape.graph.sparse_distances import (
     SHORTEST,
     distance_table,
-    reassemble,
     scatter_rows,
     transpose,
     union,
@@ -101,13 +100,7 @@ class NeighborGraph:
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
         a warning.
         """
-        vertex = self.vertices.find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.distances[vertex]
-        if len(known) == 0:
-            return self._new_edges(Y)
-        return reassemble([(known, self.distances[vertex[known]]), (new, self._new_edges(Y[new]))])
+        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self._new_edges)
 
     def _new_edges(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""

@@ -9,6 +9,7 @@ See docs/decisions/graph-distinct-rows.md.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cached_property, singledispatch
 from typing import Any
 
@@ -17,7 +18,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import Matrix, Rows, is_sparse
-from eigenscape.graph.sparse_distances import with_explicit_zeros, without_self
+from eigenscape.graph.sparse_distances import reassemble, with_explicit_zeros, without_self
 from eigenscape.graph.tuning import TUNING
 
 
@@ -167,6 +168,25 @@ class DistanceRowIndex:
         if len(rest):
             found[rest] = self._others.find(Y[rest])
         return found
+
+
+def rows_by_vertex(
+    vertices: Any,
+    Y: Rows,
+    known: Callable[[np.ndarray], sparse.csr_array],
+    new: Callable[[Rows], sparse.csr_array],
+) -> sparse.csr_array:
+    """Return a sparse row for each point: ``known(numbers)`` for vertices, ``new(points)`` for other points.
+
+    ``vertices`` is an index that recognises vertices, such as :class:`RowIndex`.
+    """
+    vertex = vertices.find(Y)
+    old, others = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    if len(others) == 0:
+        return known(vertex)
+    if len(old) == 0:
+        return new(Y)
+    return reassemble([(old, known(vertex[old])), (others, new(Y[others]))])
 
 
 def distinct_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:

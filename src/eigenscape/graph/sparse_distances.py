@@ -98,7 +98,8 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
 
     run_parallel(tally, blocks, n_jobs)
     np.cumsum(indptr, out=indptr)
-    indices, data = np.empty(int(indptr[-1]), dtype=index_type), np.empty(int(indptr[-1]))
+    data = np.empty(int(indptr[-1]))
+    indices: np.ndarray = np.empty(len(data), dtype=index_type)
 
     def write(rows: slice) -> None:
         merge_rows(*one, *two, rows.start, rows.stop, indptr, indices, data)
@@ -110,7 +111,8 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
 def _sorted_arrays(matrix: sparse.csr_array, index_type: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row starts, columns and values of a matrix, with sorted rows."""
     matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-    starts, columns = (part.astype(index_type, copy=False) for part in (matrix.indptr, matrix.indices))
+    starts: np.ndarray = matrix.indptr.astype(index_type, copy=False)
+    columns: np.ndarray = matrix.indices.astype(index_type, copy=False)
     return starts, columns, matrix.data
 
 

@@ -152,7 +152,7 @@ def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GraphKernel:
+class GraphKernel(BoundKernel):
     """Base of bound kernels whose training points are the vertices of a graph."""
 
     graph: NeighborGraph
@@ -165,7 +165,7 @@ class GraphKernel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WrappedKernel:
+class WrappedKernel(BoundKernel):
     """Base of bound kernels that change the values of another kernel on the same training points."""
 
     base: BoundKernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -74,7 +74,7 @@ class HalfSquaredDistance(PairwiseKernel):
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
         return self.evaluate(require_table(table) if self.metric == "precomputed" else Y, Z)
 
-    def resolve(self, X: Rows) -> HalfSquaredDistance:
+    def resolve(self, X: Rows) -> Self:
         if self.metric == "precomputed":
             return self
         return replace(self, metric_params=resolve_metric_params(self.metric, self.metric_params, X))

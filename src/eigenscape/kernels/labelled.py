@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Rows
-from eigenscape.graph.row_index import canonical_csr
-from eigenscape.graph.sparse_distances import assemble, reassemble
+from eigenscape.graph.row_index import canonical_csr, rows_by_vertex
+from eigenscape.graph.sparse_distances import assemble
 from eigenscape.kernels.base import BoundKernel, Columns, WrappedKernel, gram_matrix, training_index
 
 
@@ -28,13 +28,7 @@ class LabelledAffinity(WrappedKernel):
     matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        vertex = training_index(self.base).find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.matrix[vertex]
-        if len(known) == 0:
-            return self.base(Y)
-        return reassemble([(known, self.matrix[vertex[known]]), (new, self.base(Y[new]))])
+        return rows_by_vertex(training_index(self.base), Y, self.matrix.__getitem__, self.base)
 
     def to(self, Z: Rows) -> Columns:
         base, column_vertex = self.base.to(Z), training_index(self.base).find(Z)

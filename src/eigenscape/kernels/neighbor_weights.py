@@ -17,7 +17,8 @@ from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
 from eigenscape.graph.new_pairs import edges_to
-from eigenscape.graph.sparse_distances import SHORTEST, reassemble, union_with_transpose
+from eigenscape.graph.row_index import rows_by_vertex
+from eigenscape.graph.sparse_distances import SHORTEST, union_with_transpose
 from eigenscape.kernels.base import Columns, GraphKernel, gram_matrix
 
 
@@ -125,15 +126,11 @@ class NeighborAffinity(GraphKernel):
     parameters: np.ndarray  # (m, p)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        vertex = self.graph.vertices.find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.weights[vertex]
-        edges = self.graph.edges_of(Y[new])
-        rows = self._weighted(edges, self._own_parameters(edges), self.parameters)
-        if len(known) == 0:
-            return rows
-        return reassemble([(known, self.weights[vertex[known]]), (new, rows)])
+        return rows_by_vertex(self.graph.vertices, Y, self.weights.__getitem__, self._of_new)
+
+    def _of_new(self, Y: Rows) -> sparse.csr_array:
+        edges = self.graph.edges_of(Y)
+        return self._weighted(edges, self._own_parameters(edges), self.parameters)
 
     def to(self, Z: Rows) -> Columns:
         edges, right = edges_to(self.graph, Z), self._parameters_of(Z)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -95,7 +95,7 @@ class PairwiseKernel(ABC):
         """Compute ``k(y, y)`` (n_new,) of each point."""
         return np.array([float(self.evaluate(Y[i : i + 1], Y[i : i + 1])[0, 0]) for i in range(n_points(Y))])
 
-    def resolve(self, X: Rows) -> PairwiseKernel:
+    def resolve(self, X: Rows) -> Self:
         """Return this kernel with hyper-parameters of None estimated from ``X``."""
         return self
 
@@ -178,7 +178,7 @@ class _ProductKernel(PairwiseKernel):
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Compute the kernel from ``gamma <x, y> + coef0``."""
 
-    def resolve(self, X: Rows) -> PairwiseKernel:
+    def resolve(self, X: Rows) -> Self:
         if self.gamma is not None:
             return self
         return replace(self, gamma=gamma_from_norms(float(squared_norms(X).mean())))
@@ -268,7 +268,7 @@ class _DistanceKernel(PairwiseKernel):
     def distance(Y: Rows, X: Rows) -> np.ndarray:
         """Compute the distances (n_new, m) that ``gamma`` multiplies."""
 
-    def resolve(self, X: Rows) -> PairwiseKernel:
+    def resolve(self, X: Rows) -> Self:
         if self.gamma is not None:
             return self
         rule = median_distance if self.scale == "median" else local_distance

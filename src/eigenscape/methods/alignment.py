@@ -12,9 +12,14 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.kernels.local import barycentric_weights, local_weights, over_neighborhoods
-from eigenscape.kernels.local_gram import LocalGram, local_gram
-from eigenscape.normalize.divide import scale_sides
+from eigenscape.kernels.local import (
+    LocalGram,
+    barycentric_weights,
+    local_gram,
+    local_weights,
+    over_neighborhoods,
+)
+from eigenscape.normalize import scale_sides
 
 LLEMethod: TypeAlias = Literal["standard", "modified", "hessian", "ltsa"]
 

@@ -12,11 +12,10 @@ from eigenscape.eigenfunctions import Embedding, PlainScale, measured_eigenfunct
 from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalWeights
-from eigenscape.kernels.local_gram import LocalGram, local_gram
+from eigenscape.kernels.local import ExtendedKernel, FiniteLocalKernel, LocalGram, LocalWeights, local_gram
 from eigenscape.methods.alignment import LLEMethod, alignment_factor, alignment_matrix
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
-from eigenscape.normalize.divide import scale_sides
+from eigenscape.normalize import scale_sides
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig
 

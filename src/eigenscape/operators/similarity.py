@@ -14,8 +14,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.graph.row_index import canonical_csr
 from eigenscape.kernels.base import BoundKernel, gram_matrix, n_columns, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Tiles
-from eigenscape.operators.centered_rows import CenteredRows
-from eigenscape.operators.factored import FactoredOperator
+from eigenscape.operators.centered_rows import CenteredRows, FactoredOperator
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
