@@ -13,7 +13,7 @@ SECONDS := 120
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format walks budgets mutants clean
+.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format walks budgets docstrings mutants clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -58,9 +58,11 @@ fuzz-files: $(READY)
 	cd tests && for kind in csv tsv edges distances parquet arrow npy npz; do \
 		$(CURDIR)/$(BIN)/python -m fuzz.coverage_guided $$kind 60 || exit 1; done
 
-# Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
+# Damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md. Then eigenproblems
+# of graphs of all kinds.
 faults: $(READY)
 	cd tests && $(CURDIR)/$(BIN)/python -m faults.run_all
+	$(BIN)/python tests/solvers/sweep.py --cases 2000 --points 500 300000
 
 # The declared minimum versions in fresh environments: of the core alone, and of everything.
 minimums: $(READY)
@@ -107,6 +109,10 @@ walks: $(READY)
 # Size of the package compared with tests/budgets.toml, which follows figures that fell.
 budgets: $(READY)
 	$(BIN)/python tests/budgets.py
+
+# Shared entries of tests/docstrings.toml in the docstrings of the package.
+docstrings: $(READY)
+	$(BIN)/python tests/docstrings.py
 
 # Faults seeded into the code one at a time: which of them the tests find. Takes hours; writes docs/mutants.md.
 mutants: $(READY)

@@ -20,7 +20,6 @@ REGISTRY = "keys of a dictionary of objects; values of arrays are not involved"
 #: Comparisons by identity that select no formula: (file, expression) and the reason.
 ALLOWED = {
     ("_display.py", "value.__class__.__repr__ is object.__repr__"): CLASSES,
-    ("_docstrings.py", "parameter.default is parameter.empty"): MARKERS,
     ("accel/_patch.py", "finder is not self"): REGISTRY,
     ("accel/_patch.py", "finder is not _finder"): REGISTRY,
     ("accel/_patch.py", "id(pair[side])"): REGISTRY,

@@ -37,11 +37,11 @@ ON_THE_PAGE = (FIT, TRANSFORM, EMBED)
 
 #: Which functions of these modules run depends on the machine and on the time, so they are never counted.
 MACHINE = ("_memory.py", "_progress_displays.py")
-#: Modules that the lists leave out: optional input types, callbacks, migration, validation, error messages.
+#: Modules that the lists leave out: optional input types, validation, error messages.
 PLUMBING = re.compile(
     r"_\w+\.py"  # threads, memory, progress, warnings, lazy imports
     r"|distributed/_presence\.py"
-    r"|estimators/_(annotated|callbacks|collections|migration|rows|running|tables|validation)\.py"
+    r"|estimators/_(collections|rows|running|validation)\.py"
     r"|app/cli/(errors|memory)\.py"
 )
 #: Length of a line in characters; the modules that do not fit are counted.

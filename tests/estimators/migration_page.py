@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import sklearn
 from sklearn import cluster, decomposition, manifold
 
 import eigenscape
-from eigenscape.estimators._migration import PARAMETERS, SOLVERS
+from eigenscape.estimators._validation import SOLVERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
 THEIRS: dict[str, Any] = {
@@ -29,6 +30,54 @@ THEIRS: dict[str, Any] = {
 }
 if hasattr(manifold, "ClassicalMDS"):  # since scikit-learn 1.8
     THEIRS["ClassicalMDS"] = manifold.ClassicalMDS
+_SEARCH = "use neighbors='exact' or 'approximate'"
+_FASTEST = "leave it out: the fastest method is chosen"
+_NOT_NEEDED = "leave it out: it is not needed here"
+_KERNEL = "pass a function of two samples as kernel"
+
+#: For each class, parameters that only scikit-learn's class has, and what to do instead.
+PARAMETERS: Mapping[str, Mapping[str, str]] = {
+    "Isomap": {
+        "path_method": _FASTEST,
+        "neighbors_algorithm": _SEARCH,
+        "p": "use metric='minkowski' and metric_params={'p': ...}",
+    },
+    "LocallyLinearEmbedding": {
+        "neighbors_algorithm": _SEARCH,
+        "hessian_tol": _NOT_NEEDED,
+        "modified_tol": _NOT_NEEDED,
+    },
+    "LaplacianEigenmaps": {"eigen_tol": "use tol"},
+    "KernelPCA": {
+        "fit_inverse_transform": "leave it out: inverse_transform is always available",
+        "alpha": "use inverse_alpha, with inverse='ridge'",
+        "kernel_params": _KERNEL,
+        "iterated_power": _NOT_NEEDED,
+        "remove_zero_eig": "leave it out: zero eigenvalues are always removed",
+        "copy_X": "leave it out: X is never modified",
+    },
+    "SpectralClustering": {
+        "eigen_tol": "use tol",
+        "kernel_params": "pass a kernel of eigenscape as affinity",
+        "degree": "pass a kernel of eigenscape as affinity",
+        "coef0": "pass a kernel of eigenscape as affinity",
+    },
+    "ClassicalMDS": {"dissimilarity": "use metric='precomputed'"},
+    "FactorAnalysis": {
+        "svd_method": _NOT_NEEDED,
+        "iterated_power": _NOT_NEEDED,
+        "copy": "leave it out: X is never modified",
+        "noise_variance_init": "leave it out: the start is chosen",
+        "rotation": "rotate components_ afterwards",
+    },
+    "PCA": {
+        "svd_solver": "use eigen_solver",
+        "copy": "leave it out: X is never modified",
+        "iterated_power": _NOT_NEEDED,
+        "n_oversamples": _NOT_NEEDED,
+        "power_iteration_normalizer": _NOT_NEEDED,
+    },
+}
 #: Fitted attributes of scikit-learn with another name here; those not listed have the same or none.
 ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
     "Isomap": {

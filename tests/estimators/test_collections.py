@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.decomposition import PCA
 
-from eigenscape.estimators._collections import _output_container
+from eigenscape.distributed.dispatch import _output_container
 
 
 @pytest.mark.parametrize("private", [True, False], ids=["private", "fallback"])

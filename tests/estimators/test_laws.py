@@ -40,7 +40,7 @@ from eigenscape import (
 from eigenscape import load as read_model
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.eigenfunctions import Part
-from eigenscape.estimators._validation import check_input
+from eigenscape.estimators._rows import check_input
 from eigenscape.exceptions import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,

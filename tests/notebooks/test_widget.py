@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigenscape import PCA, KernelPCA
+from eigenscape import PCA
 from eigenscape.app.page import bundle
-from eigenscape.estimators.compact_map import make_compact_map
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
+
+from eigenscape.app.widget import MapWidget
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [5.0, 2.0, 0.1]
@@ -25,11 +26,8 @@ LABELS = np.array(["oak", "elm", "<b>ash</b>"])[np.arange(60) % 3]
 @pytest.fixture
 def widget() -> Any:
     images = np.arange(60 * 6, dtype=np.uint8).reshape(60, 2, 3)
-    return (
-        PCA(3)
-        .fit(X)
-        .explore(LABELS, columns={"size": X[:, 0]}, ids=[f"tree {i}" for i in range(60)], images=images)
-    )
+    coordinates, ids = PCA(3).fit_transform(X), [f"tree {i}" for i in range(60)]
+    return MapWidget(coordinates, LABELS, columns={"size": X[:, 0]}, ids=ids, images=images)
 
 
 # --- traits -------------------------------------------------------------------------------------------------
@@ -66,18 +64,15 @@ def test_errors_name_the_argument(widget):
         widget.selected = [3, 60]
     with pytest.raises(ValueError, match=r"axes=\[0, 3\] must be two or three of the coordinates 0 to 2"):
         widget.axes = [0, 3]
-    model = PCA(2).fit(X)
+    coordinates = PCA(2).fit_transform(X)
     with pytest.raises(ValueError, match=r"labels must have shape \(60,\)"):
-        model.explore(LABELS[:5])
+        MapWidget(coordinates, LABELS[:5])
     with pytest.raises(ValueError, match=r"images must have shape \(60, height, width\)"):
-        model.explore(images=np.zeros((5, 2, 2)))
+        MapWidget(coordinates, images=np.zeros((5, 2, 2)))
     with pytest.raises(
         ValueError, match=r"coordinates must have shape \(n_samples, 2 or more\), got \(60, 1\)"
     ):
-        PCA(1).fit(X).explore()
-    compact = make_compact_map(KernelPCA(2).fit(X), 20).model
-    with pytest.raises(AttributeError, match="this CompactMap has no embedding_; pass coordinates"):
-        compact.explore()
+        MapWidget(coordinates[:, :1])
 
 
 def test_images_are_sent_when_asked(widget, monkeypatch):

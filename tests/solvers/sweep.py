@@ -9,11 +9,14 @@ iteration, sparse factors and the hierarchy, the angle to the reference, and the
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +29,7 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, smallest
+from eigenscape.solvers.width import graph_shape, hierarchy_fill
 
 Points = Callable[[int, np.random.Generator], np.ndarray]
 
@@ -225,26 +229,43 @@ def reference(graph: Graph, count: int) -> tuple[np.ndarray, np.ndarray]:
     return values[:count], vectors[:, :count]
 
 
-def best_time(graph: Graph, count: int) -> tuple[float, str]:
-    """Return the shortest time of the single methods, and its name."""
-    m = graph.matrix.shape[0]
-    shifted = 2 * sparse.eye_array(m) - graph.matrix
-    times = {}
-    began = time.perf_counter()
+class TimeUp(BaseException):  # not an Exception, which NumPy replaces by others
+    """Raised when the time of a method is over."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeUp when so many seconds have passed."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeUp
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        eigsh(shifted, count + 1, which="LA", ncv=max(40, 2 * count), maxiter=300)
-        times["eigsh"] = time.perf_counter() - began
-    except ArpackNoConvergence:
-        pass
-    for method in ("lanczos", "multilevel", *(["shift-invert"] if m <= 200_000 else [])):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                times[method] = solve(graph, count, method).seconds
-        except (NotConvergedError, MemoryError):
-            pass
-    name = min(times, key=lambda key: times[key])
-    return times[name], name
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def best_time(graph: Graph, count: int, limit: float) -> tuple[float, str]:
+    """Return the shortest time of the single methods that take less than ``limit``, and its name."""
+    shifted = 2 * sparse.eye_array(graph.matrix.shape[0]) - graph.matrix
+    methods: dict[str, Callable[[], object]] = {
+        "eigsh": lambda: eigsh(shifted, count + 1, which="LA", ncv=max(40, 2 * count), maxiter=300)
+    }
+    # Methods that fill in are left out: they are slower, and compiled code cannot be interrupted.
+    levels, factors = hierarchy_fill(graph.matrix) <= 20, graph_shape(graph.matrix).is_thin
+    for name in ("lanczos", *["multilevel"] * levels, *["shift-invert"] * factors):
+        methods[name] = partial(solve, graph, count, name)
+    best, fastest = limit, "auto"
+    for name, method in methods.items():
+        began = time.perf_counter()
+        with suppress(ArpackNoConvergence, NotConvergedError, MemoryError, TimeUp), limited(best):
+            method()
+            best, fastest = time.perf_counter() - began, name
+    return best, fastest
 
 
 def main() -> int:
@@ -269,7 +290,7 @@ def main() -> int:
             continue
         beside = ""
         if options.compare:
-            shortest, name = best_time(graph, count)
+            shortest, name = best_time(graph, count, answer.seconds)
             beside = f"  {answer.seconds / shortest:5.2f} x {name}"
         print(
             f"{kind:14} {n:7} {weights:5} {count:3} {answer.pairs.solver:13} {answer.seconds:7.2f} s"

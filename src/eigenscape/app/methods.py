@@ -297,9 +297,10 @@ def _type_name(type_: Any) -> str:
 def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:
     """Return type and description of the parameters in the docstring of a class, by name."""
     docscrape = optional_import("numpydoc.docscrape", "listing the parameters of a method")
+    sections = docscrape.NumpyDocString(inspect.getdoc(cls) or "")
     return {
-        name.strip(): (entry.type, _plain_text(" ".join(line.strip() for line in entry.desc)))
-        for entry in docscrape.NumpyDocString(inspect.getdoc(cls) or "")["Parameters"]
+        name.strip(): (entry.type, _plain_text(" ".join(" ".join(entry.desc).split())))
+        for entry in (*sections["Parameters"], *sections["Other Parameters"])
         for name in entry.name.split(",")
     }
 

@@ -17,7 +17,6 @@ from eigenscape.estimators._graph import (
     component_attributes,
     neighborhood_graph,
 )
-from eigenscape.estimators._targets import mix_targets, vertex_codes
 from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
     check_choice,
@@ -25,7 +24,7 @@ from eigenscape.estimators._validation import (
     check_gamma,
     check_positive,
 )
-from eigenscape.estimators._weights import vertex_weights
+from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import Joined, NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, kernel_by_name
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, edge_weight, local_affinity
@@ -184,25 +183,22 @@ class AffinityMixin:
         return "affinity" if self.affinity == "precomputed" else "distance"
 
 
-class AffinityMatrixMixin:
-    """``affinity_matrix_`` of estimators that divide an affinity by its sums."""
+@property  # type: ignore[misc]
+def affinity_matrix(self: Any) -> Any:
+    """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
 
-    @property
-    def affinity_matrix_(self) -> Any:
-        """Affinities (m, m) of the ``m`` distinct training samples, computed at each access.
-
-        Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
-        separately.
-        """
-        check_is_fitted(self, "n_iter_")
-        kernel = self.kernel_  # type: ignore[attr-defined]
-        if not isinstance(kernel, DividedKernel):
-            raise AttributeError(
-                "affinity_matrix_ is not available with a dictionary or if components are embedded"
-                " separately; kernel_ has the divided affinities"
-            )
-        matrix = gram_matrix(kernel.base)
-        return kernel.base(kernel.base.X) if matrix is None else matrix
+    Sparse if the affinity is a graph. Not available with a dictionary or if components are embedded
+    separately.
+    """
+    check_is_fitted(self, "n_iter_")
+    kernel = self.kernel_
+    if not isinstance(kernel, DividedKernel):
+        raise AttributeError(
+            "affinity_matrix_ is not available with a dictionary or if components are embedded"
+            " separately; kernel_ has the divided affinities"
+        )
+    matrix = gram_matrix(kernel.base)
+    return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
 def bind_affinity(

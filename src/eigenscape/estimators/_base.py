@@ -1,7 +1,7 @@
-"""The base class of all estimators, and the mixins for capabilities that only some of them have.
+"""The base classes of estimators: :class:`Estimator`, and :class:`KernelEstimator` for models with a kernel.
 
-An estimator inherits from :class:`Estimator` and from mixins, which inherit from nothing. No estimator
-inherits from another one. Attributes set by ``fit`` end in an underscore, private ones too (``_model_``).
+No estimator inherits from another one. Attributes set by ``fit`` end in an underscore, private ones too
+(``_model_``).
 
 See docs/decisions/estimators-own-transform.md.
 """
@@ -13,25 +13,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._callbacks import CallbackSupportMixin, report_tasks
-from eigenscape.estimators._collections import paired, rowwise, validate_blocks
-from eigenscape.estimators._docs import documented
-from eigenscape.estimators._explore import ExploreMixin
-from eigenscape.estimators._html import HtmlReprMixin
-from eigenscape.estimators._migration import check_solver, explain_parameters
-from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import check_not_precomputed, fit_to_sample, uses_dictionary
+from eigenscape.distributed.sample_fit import fit_collection
+from eigenscape.estimators._collections import paired, rowwise
+from eigenscape.estimators._html import spectrum_block
+from eigenscape.estimators._rows import (
+    check_coordinates,
+    check_input,
+    check_pairs,
+    check_weights,
+    match_dtype,
+)
+from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_input, check_jobs, check_pairs, check_weights, match_dtype
-from eigenscape.estimators._verify import VerifyMixin
-from eigenscape.estimators._weights import embed_weighted, options_of
+from eigenscape.estimators._validation import check_jobs, check_solver
+from eigenscape.estimators._verify import verify
+from eigenscape.estimators._weights import embed_weighted
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -41,15 +43,7 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-class Estimator(
-    VerifyMixin,
-    ExploreMixin,
-    HtmlReprMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
     #: Name of the parameter that may be "precomputed" or a function of two samples.
@@ -71,6 +65,9 @@ class Estimator(
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
     #: Whether ``fit`` sets ``embedding_``.
     _has_embedding = True
+    #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
+    #: so are their rounding errors.
+    _max_weight_ratio = 2.0**52
 
     verbose: bool = False
     n_jobs: int | None
@@ -80,12 +77,60 @@ class Estimator(
     random_state: Seed
     _model_: Any  # the fitted map
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            explain_parameters(cls)
-        if hasattr(cls, "fit"):
-            cls.fit = report_tasks(cls.fit)
+    verify = verify
+
+    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+        """Fit to validated data. A hook.
+
+        ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
+        estimators with a dictionary only. Estimators whose ``fit`` accepts them also take ``weights``, the
+        positive weights of the samples or None, and ``labels``, the classes of the samples."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the embedding of ``X``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+            selected. Data are copied. A precomputed matrix is not copied and must not be modified while the
+            model is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary;
+            otherwise the model is fitted to a sample of the rows, and ``transform`` places the other rows
+            (see ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+        y : ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_samples(X)
+
+    def _fit_samples(self, X: Any, sample_weight: Any = None, labels: np.ndarray | None = None) -> Self:
+        """Validate the samples, embed them and set the attributes.
+
+        Only estimators whose ``fit`` accepts weights and classes pass them.
+        """
+        with fitting(self) as failures:
+            if is_collection(X):
+                return fit_collection(self, X, sample_weight, labels)
+            X = check_input(self, X, reset=True)
+            weights = check_weights(sample_weight, X, min_sum=0)
+            if labels is not None and len(labels) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
+            given = {} if labels is None else {"labels": labels}
+            if weights is None:
+                result = self._embed(X, **given)
+                coordinates = result.coordinates()
+            else:
+                result, coordinates = embed_weighted(self, X, weights, given)
+            for failure in failures:
+                failure.embedding_ = coordinates
+            self.embedding_ = check_coordinates(X, coordinates)
+            self._model_ = result.embedding
+            self.__dict__.update(result.attributes)
+        return self
 
     @rowwise()
     def transform(self, X: Any) -> np.ndarray:
@@ -108,7 +153,7 @@ class Estimator(
         self._check_fitted()
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(self._match_dtype(X, self._transform(X)))
+            return check_coordinates(X, self._transform(X))
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> np.ndarray:
         """Fit to ``X`` and return its coordinates, ``embedding_``.
@@ -139,6 +184,15 @@ class Estimator(
 
     _match_dtype = staticmethod(match_dtype)
 
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + spectrum_block(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = str(bundle["text/html"]) + spectrum_block(self)
+        return bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         precomputed = self._is_precomputed()
@@ -146,11 +200,20 @@ class Estimator(
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed and self._precomputed_kind() != "kernel"
         tags.input_tags.allow_nan = self._missing
+        tags.target_tags.required = bool(getattr(self, "target_weight", 0))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone the estimator, but not a fitted model passed as its dictionary, which would lose its fit."""
+        copy = super().__sklearn_clone__()
+        for name in ("dictionary", "selection"):
+            if hasattr(vars(self).get(name), "get_params"):
+                setattr(copy, name, getattr(self, name))
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave dask collections (training rows, lazy results) out of pickles and copies."""
@@ -250,16 +313,11 @@ def spectral_result(
     return FitResult(embedding, {**spectral_attributes(embedding), **attributes}, training=training)
 
 
-@documented
-class KernelMixin:
-    """``eigenfunctions``, ``loss`` and ``loss_curve`` of models with a kernel."""
+class KernelEstimator(Estimator):
+    """Base class of models with a kernel: ``eigenfunctions``, ``loss`` and ``loss_curve``."""
 
     #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
     _eigenvalues_below_one = False
-
-    verbose: bool
-    _model_: Any
-    _match_dtype: Any
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:
@@ -267,7 +325,8 @@ class KernelMixin:
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
@@ -276,7 +335,7 @@ class KernelMixin:
         self._check_kernel("eigenfunctions")
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(self._match_dtype(X, self._model_.functions(X)))
+            return check_coordinates(X, self._model_.functions(X))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:
@@ -344,78 +403,3 @@ class KernelMixin:
                 f"{name} is not available with ordinal=True: an ordinal map has no kernel; see stress_, or"
                 " set ordinal=False"
             )
-
-
-@documented
-class EmbeddingMixin:
-    """``fit`` of estimators that implement the hook ``_embed``."""
-
-    verbose: bool
-    _match_dtype: Any
-    #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
-    #: so are their rounding errors.
-    _max_weight_ratio = 2.0**52
-
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
-        """Fit to validated data. A hook.
-
-        ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
-        estimators with a dictionary only. Estimators with
-        :class:`~eigenscape.estimators._weights.SampleWeightMixin` also take ``weights``, the positive weights
-        of the samples, or None; those with :class:`~eigenscape.estimators._targets.TargetMixin` also
-        ``labels``, the classes of the samples."""
-        raise NotImplementedError
-
-    def fit(self, X: Any, y: object = None) -> Self:
-        """Fit the embedding of ``X``.
-
-        Parameters
-        ----------
-        {X/samples} {y}
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_samples(X)
-
-    def _fit_samples(self, X: Any, sample_weight: Any = None, labels: np.ndarray | None = None) -> Self:
-        """Fit to samples with weights and classes, which only estimators with a mixin for them pass."""
-        self._reset()  # type: ignore[attr-defined]
-        if is_collection(X):
-            if sample_weight is not None:
-                raise ValueError("sample_weight is not supported for a dask collection; pass X.compute()")
-            if labels is not None:
-                raise ValueError("labels are not supported for a dask collection; pass X.compute()")
-            return self._fit_collection(X)
-        with running(self) as failures:
-            X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X, min_sum=0)
-            if labels is not None and len(labels) != X.shape[0]:
-                raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
-            if weights is None:
-                result = self._embed(X, **options_of(labels))
-                coordinates = result.coordinates()
-            else:
-                result, coordinates = embed_weighted(self, X, weights, labels)
-            for failure in failures:
-                failure.embedding_ = coordinates
-        self.embedding_ = check_coordinates(self._match_dtype(X, coordinates))
-        self._model_ = result.embedding
-        vars(self).update(result.attributes)
-        return self
-
-    def _fit_collection(self, X: Any) -> Self:
-        with running(self):
-            if not uses_dictionary(self):
-                fit_to_sample(self, X)
-            else:
-                blocks = validate_blocks(self, X, reset=True)
-                check_not_precomputed(self)
-                result = self._embed(distributed.evenly_spaced(blocks), blocks)
-                self._model_ = result.embedding
-                vars(self).update(result.attributes)
-                self.embedding_ = self.transform(X)  # type: ignore[attr-defined]
-        if isinstance(self, ClusterMixin):
-            self.labels_ = self.predict(X)
-        return self

@@ -1,35 +1,20 @@
-"""Dask collections as input of estimators: methods are applied to blocks of rows on the workers.
+"""Methods that also accept dask collections, which turn off here into :mod:`eigenscape.distributed.dispatch`.
 
 The result for a row does not depend on the other rows, so a method of rows is mapped over the blocks
 (:func:`rowwise`), and a mean over rows is the weighted mean of the means of the blocks (:func:`averaged`).
-The loss is a mean over pairs of rows, for which pairs of blocks are formed (:func:`paired`). ``fit`` calls
-:func:`validate_blocks`, which checks the columns.
+The loss is a mean over pairs of rows, for which pairs of blocks are formed (:func:`paired`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import DTypeLike
 
-from eigenscape import distributed
-from eigenscape.distributed import is_collection, is_lazy
-from eigenscape.quality.pair_moments import n_pairs
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
-    from eigenscape.distributed import Blocks
-
-#: Attributes that are not sent to the workers: they are not needed, or refer to the collection itself.
-_NOT_SENT = ("embedding_", "_embedding_", "labels_", "transduction_", "_kept_", "feature_names_in_")
+from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import losses_of_pairs, map_rows, mean_over_rows
 
 
 def rowwise(
@@ -52,9 +37,9 @@ def rowwise(
     of : str
         Name of the attribute with the number of input columns.
     dtype : dtype or None
-        The dtype of the output; None for that of the input.
+        The dtype of the output. If None, the dtype of the input.
     like : str
-        Name of the attribute that has the dtype of the output, if that depends on the fit.
+        Name of the attribute that has the dtype of the output, if this dtype depends on the fit.
     ready : str
         Name of a method that computes what the first call would compute: on the client, not once per block.
     """
@@ -62,21 +47,9 @@ def rowwise(
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def dispatched(self: Any, X: Any) -> Any:
-            if not is_collection(X):
-                return method(self, X)
-            check_is_fitted(self)
-            _check_output_container(self)
-            if ready:
-                getattr(self, ready)()
-            if of == "n_features_in_":
-                blocks = validate_blocks(self, X, reset=False)
-            else:
-                blocks = distributed.as_blocks(X)
-                _check_width(self, blocks.n_features, getattr(self, of))
-            width = getattr(self, columns) if columns else None
-            tail = () if width is None else (int(width),)
-            call, kind = _MethodCall(method.__name__), getattr(self, like).dtype if like else dtype
-            return distributed.map_blocks(call, blocks, tail, kind or blocks.dtype, _for_workers(self))
+            if is_collection(X):
+                return map_rows(self, method.__name__, X, columns, of, dtype, like, ready)
+            return method(self, X)
 
         return dispatched
 
@@ -84,180 +57,32 @@ def rowwise(
 
 
 def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method that returns a mean over the rows of ``X``.
-
-    For a dask collection the decorated method computes the mean over its blocks.
-    """
+    """Decorate a method that returns a mean over the rows of ``X``."""
 
     @wraps(method)
     def dispatched(self: Any, X: Any = None, *args: Any, **kwargs: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **kwargs)
-        check_is_fitted(self)
         if any(value is not None for value in (*args, *kwargs.values())):
             raise ValueError(
                 f"{method.__name__} of a dask collection does not support sample_weight; leave it out"
             )
-        blocks = validate_blocks(self, X, reset=False)
-        n_rows, total = distributed.reduce_blocks(
-            _WeightedMean(method.__name__), blocks, _add, _for_workers(self)
-        )
-        return total / n_rows
+        return mean_over_rows(self, method.__name__, X)
 
     return dispatched
 
 
 def paired(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``loss`` and ``loss_curve``, which are means over the pairs of rows of ``X``.
-
-    For a dask collection the decorated method sums over all pairs of its blocks; or, if the sums over pairs
-    follow from sums over rows (``_has_pair_moments``), over its blocks.
-    """
+    """Decorate ``loss`` and ``loss_curve``, which are means over the pairs of rows of ``X``."""
 
     @wraps(method)
     def dispatched(self: Any, X: Any = None, between: Any = None) -> Any:
         if not is_collection(X):
             return method(self, X, between)
-        check_is_fitted(self)
         if between is not None:
             raise ValueError(f"{method.__name__} of a dask collection does not support between; leave it out")
-        blocks, model = validate_blocks(self, X, reset=False), _for_workers(self)
         whole = method.__name__ == "loss_curve"
-        if self._has_pair_moments():
-            moments = distributed.reduce_blocks(_MethodCall("_pair_moments"), blocks, _add, model)
-            curve = moments.mean_squares()[-self._n_features_out :]
-        else:
-            n_rows = int(distributed.count_rows(blocks).sum())
-            squares = distributed.reduce_pairs(_PairSquares(whole), blocks, _add, model)
-            curve = squares / n_pairs(n_rows)
+        curve = losses_of_pairs(self, X, whole)
         return curve if whole else float(curve[-1])
 
     return dispatched
-
-
-def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
-    """Return the blocks of a collection after checking its columns.
-
-    With ``reset`` the number and names of the features are stored, otherwise they are compared.
-    """
-    dense = not get_tags(estimator).input_tags.sparse
-    blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
-    if blocks.array.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X must have rows"
-            " and columns"
-        )
-    columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
-    validate_data(estimator, columns, reset=reset, skip_check_array=True)  # number and names of the features
-    return blocks
-
-
-def weight_blocks(sample_weight: ArrayLike | None) -> list[Blocks]:
-    """Return the blocks of sample weights, an empty list for None."""
-    if sample_weight is None:
-        return []
-    if not is_collection(sample_weight) or np.ndim(sample_weight) != 1:
-        raise TypeError(
-            f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a"
-            " one-dimensional dask array with the row chunks of X"
-        )
-    return [distributed.as_blocks(sample_weight, name="sample_weight")]
-
-
-def check_weight(total: float, sample_weight: ArrayLike | None) -> None:
-    """Raise ValueError unless there are at least two rows, or weights with a sum above one."""
-    if total > 1:
-        return
-    if sample_weight is None:
-        raise ValueError(f"Found a dask collection with {total:g} sample(s) while a minimum of 2 is required")
-    raise ValueError(
-        f"the sum of sample_weight must exceed 1, got {total:g}; a weight of 2 is equivalent to repeating the"
-        " sample, so scale the weights up"
-    )
-
-
-def check_in_memory(estimator: BaseEstimator, X: Any) -> None:
-    """Raise TypeError for a dask object where all rows must be in memory."""
-    if is_collection(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs all rows in memory here, and X is a dask collection; pass"
-            " X.compute(), or fit on some of its rows and call transform on the collection"
-        )
-    if is_lazy(X):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, which has no rows and columns; convert it to a"
-            " dask array (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
-        )
-
-
-class _MethodCall:
-    """A call of a method by its name, which is pickled in place of the function."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-    def __call__(self, block: Any, model: BaseEstimator) -> Any:
-        return getattr(model, self.__name__)(block)
-
-
-class _WeightedMean(_MethodCall):
-    """The number of rows of a block, and the mean of the block times that number."""
-
-    def __call__(self, block: Any, model: BaseEstimator) -> np.ndarray:
-        return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
-
-
-class _PairSquares:
-    """The sums of the squared errors over the ordered pairs of different rows of two blocks."""
-
-    def __init__(self, curve: bool) -> None:
-        self.curve = curve
-
-    def __call__(self, block: Any, other: Any, same: bool, model: Any) -> np.ndarray:
-        squares = model._pair_squares(block, other, same=same, curve=self.curve)
-        return squares if same else 2 * squares
-
-
-def _add(first: Any, second: Any) -> Any:
-    return first + second
-
-
-def _for_workers(estimator: BaseEstimator) -> Any:
-    """Return a copy of the fitted model to be sent to the workers, single-threaded and silent."""
-    model = copy(estimator)
-    for name in _NOT_SENT:
-        vars(model).pop(name, None)
-    options = {"n_jobs": 1, "verbose": False}
-    vars(model).update({name: value for name, value in options.items() if name in vars(model)})
-    return model
-
-
-def _check_width(estimator: BaseEstimator, width: int, expected: int) -> None:
-    if width != expected:
-        raise ValueError(
-            f"X has {width} coordinates, but {type(estimator).__name__} has {expected} components"
-        )
-
-
-def _output_container(estimator: BaseEstimator) -> str:
-    """Return the container set by ``set_output(transform=...)``: "default", "pandas" or "polars".
-
-    scikit-learn has no public function for it. If the private one is missing, the setting of the estimator is
-    read directly, and then the global one.
-    """
-    try:
-        from sklearn.utils._set_output import _get_output_config
-    except ImportError:
-        from sklearn import get_config
-
-        configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-        return configured or get_config().get("transform_output", "default")
-    return _get_output_config("transform", estimator)["dense"]
-
-
-def _check_output_container(estimator: BaseEstimator) -> None:
-    if _output_container(estimator) != "default":
-        raise ValueError(
-            "set_output(transform=...) is not supported for dask collections, for which the output is a dask"
-            " array; leave it 'default'"
-        )

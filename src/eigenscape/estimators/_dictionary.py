@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -30,8 +30,9 @@ from eigenscape.dictionary.source import (
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_count, check_input, check_jobs
+from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -67,40 +68,26 @@ def _has_dictionary(estimator: BaseEstimator) -> bool:
     return True
 
 
-class DictionaryMixin:
-    """``projection_error`` of models whose kernel is approximated by a dictionary."""
+@available_if(_has_dictionary)
+@rowwise(None, dtype=np.float64)
+def projection_error(self: Any, X: Any) -> np.ndarray:
+    """Return the squared distance of points from the span of the dictionary in feature space.
 
-    verbose: bool
-    kernel_: LowRankKernel
+    Parameters
+    ----------
+    X : array-like of shape (n_new, n_features)
+        The points.
 
-    def __sklearn_clone__(self) -> Self:
-        """Clone the estimator, but not a fitted model passed as its dictionary, which would lose its fit."""
-        copy = super().__sklearn_clone__()  # type: ignore[misc]
-        for name in ("dictionary", "selection"):
-            if hasattr(vars(self).get(name), "get_params"):
-                setattr(copy, name, getattr(self, name))
-        return copy
-
-    @available_if(_has_dictionary)
-    @rowwise(None, dtype=np.float64)
-    def projection_error(self, X: Any) -> np.ndarray:
-        """Return the squared distance of points from the span of the dictionary in feature space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
-            ``k(x, x)`` (orthogonal to it).
-        """
-        with running(self):
-            X = check_input(self, X, reset=False)
-            span = self.kernel_.span
-            return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
+    Returns
+    -------
+    ndarray of shape (n_new,)
+        ``delta`` of Ouimet eq. 8: a novelty score between 0 (in the span of the dictionary) and about
+        ``k(x, x)`` (orthogonal to it).
+    """
+    with running(self):
+        X = check_input(self, X, reset=False)
+        span = self.kernel_.span
+        return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
 
 
 def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:

@@ -6,24 +6,10 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
 
 #: Number of eigenvalues drawn, and the size of the drawing in pixels.
 _MAX_BARS, _WIDTH, _HEIGHT = 40, 320, 90
 _POSITIVE, _NEGATIVE, _INK = "#0072B2", "#D55E00", "currentColor"
-
-
-class HtmlReprMixin:
-    """The representation in notebooks."""
-
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + spectrum_block(self)  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
-        if get_config()["display"] == "diagram":
-            bundle["text/html"] = str(bundle["text/html"]) + spectrum_block(self)
-        return bundle
 
 
 def spectrum_block(model: Any) -> str:

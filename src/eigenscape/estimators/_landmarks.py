@@ -13,13 +13,8 @@ from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_symmetric,
-    check_zero_diagonal,
-)
+from eigenscape.estimators._rows import check_symmetric, check_zero_diagonal
+from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self

@@ -12,11 +12,12 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._collections import averaged, check_weight, rowwise, validate_blocks, weight_blocks
-from eigenscape.estimators._docs import documented
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
+from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_input, check_weights, valid_rows
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-@documented
 class LatentMixin:
     """``impute``, ``score_samples`` and ``score`` by the hooks ``_expected`` and ``_log_density``."""
 
@@ -53,7 +53,8 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -69,7 +70,8 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -85,7 +87,10 @@ class LatentMixin:
 
         Parameters
         ----------
-        {X/missing} {y}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
+        y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_new,), optional
             Sample weights. Not accepted for dask collections.
 
@@ -103,14 +108,10 @@ class LatentMixin:
         return X, observed_data(X, training=False)
 
 
-@documented
-class GaussianMixin:
-    """Methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
+class GaussianMixin(LatentMixin):
+    """Also methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
 
     _model_: Any
-    _observed: Any
-    _match_dtype: Any
-    _check_fitted: Any
     random_state: Seed
 
     def _posterior(self, data: ObservedData) -> Posterior:
@@ -143,7 +144,8 @@ class GaussianMixin:
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -161,7 +163,10 @@ class GaussianMixin:
 
         Parameters
         ----------
-        {n_samples} {random_state/draw}
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

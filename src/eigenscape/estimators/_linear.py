@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import check_in_memory, rowwise
+from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.methods.component_count import NComponents

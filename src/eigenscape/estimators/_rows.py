@@ -1,26 +1,101 @@
-"""Rows as floating-point numbers that are finite and within range, and coordinates that are finite."""
+"""The one door for rows: arrays, sparse matrices, tables, AnnData objects, precomputed matrices, objects.
+
+Rows that have passed it are floating-point numbers, finite and within range, and their number of features and
+its names are those of the estimator.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import numbers
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenscape._numbers import check_numbers, checked_sparse
-from eigenscape.estimators._annotated import NamedRows, named_rows
-from eigenscape.estimators._tables import as_known_table, date_columns, text_columns
+from eigenscape._extras import optional_import
+from eigenscape._numbers import LARGEST, SMALLEST, check_numbers, checked_sparse
+from eigenscape._typing import is_sparse
+from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.exceptions import DataRangeError
+from eigenscape.graph.row_index import canonical_csr, row_hashes
+from eigenscape.kernels.base import n_points
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+#: Relative asymmetry of a matrix that is attributed to rounding.
+_ROUNDING = 1e-8
+#: Smallest sum of affinities relative to the largest. Eigenvectors are proportional to the roots of the sums.
+_SMALLEST_SUM = 1e-20
 #: Words in the errors of NumPy for objects that are not numbers.
 _CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
 
 
+class Opened(NamedTuple):
+    """Rows as they came in: what check_array converts, and what has the number and names of the features."""
+
+    values: Any
+    named: Any
+
+
+def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
+    """Validate input data.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Its class attributes describe the input that it accepts.
+    X : array-like, sparse matrix, table, AnnData or list of objects
+    reset : bool
+        Whether the estimator is being fitted.
+    chunk : bool
+        Whether ``X`` is a chunk of a stream, which is used at once: it is not copied, and may be one row.
+
+    Returns
+    -------
+    ndarray or csr_array
+        Floating-point numbers; an array of objects if the estimator has a function of two objects.
+    """
+    name, precomputed = type(estimator).__name__, estimator._is_precomputed()
+    opened = open_rows(estimator, X, reset)
+    if getattr(opened.values, "ndim", 1) == 1 and is_objects(opened.values):
+        return _check_objects(estimator, opened.values, 2 if reset else 0)
+    if sparse.issparse(opened.values):
+        if precomputed and not estimator._sparse_tables:
+            raise TypeError(
+                f"{name} needs all distances, but a sparse matrix omits some; pass a dense matrix, or use"
+                " Isomap on the graph"
+            )
+        if estimator._sparse is None:
+            raise TypeError(f"{name} does not accept sparse input: {estimator._no_sparse}")
+    X = _as_numbers(
+        estimator,
+        opened,
+        reset,
+        chunk,
+        accept_sparse=estimator._sparse or False,
+        accept_large_sparse=True,
+        ensure_min_samples=2 if reset and not chunk else 1,
+        # A fitted model stores its training points, which must not change with the user's array.
+        copy=reset and not chunk and not precomputed,
+    )
+    if is_sparse(X):
+        X = with_small_indices(canonical_csr(X))
+    if precomputed:
+        narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
+        check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
+    elif reset and not chunk and _all_equal(X):
+        raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
+    return X
+
+
 def validate_rows(
-    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, first_row: int = 0, **options: Any
+    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, **options: Any
 ) -> Any:
     """Return ``X`` as floating-point numbers, finite and within range.
 
@@ -28,25 +103,53 @@ def validate_rows(
     ----------
     estimator : Estimator
         Its attribute ``_missing`` states whether NaN is accepted as a missing value.
-    X : array-like, sparse matrix or AnnData
+    X : array-like, sparse matrix, table or AnnData
     reset : bool
         Whether the number and names of the features are set, not compared.
     chunk : bool
         Whether ``X`` is one of several chunks, which may be tiny by itself.
-    first_row : int
-        Position of the first row in a stream, for errors.
     **options
         Options of ``sklearn.utils.validation.check_array``.
     """
-    missing = bool(getattr(estimator, "_missing", False))
-    X = named_rows(estimator, as_known_table(X), reset)
-    X, named = (X.values, X.table) if isinstance(X, NamedRows) else (X, X)
-    if dates := date_columns(X):
+    return _as_numbers(estimator, open_rows(estimator, X, reset), reset, chunk, **options)
+
+
+def open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
+    """Return rows in a form that scikit-learn converts, with the names of their features.
+
+    scikit-learn takes pandas, polars and pyarrow tables as they are. Converted here are AnnData objects (by
+    their ``X``, with the genes of training if not ``reset``), lazy frames of polars, frames of narwhals, and
+    objects with the arrow stream interface (``__arrow_c_stream__``), such as the results of DuckDB.
+    """
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return Opened(X, X)
+    check_in_memory(estimator, X)
+    anndata = sys.modules.get("anndata")
+    if anndata is not None and isinstance(X, anndata.AnnData):
+        return _open_annotated(estimator, X, reset)
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # a lazy frame of polars or narwhals
+        X = X.collect()
+    if hasattr(X, "to_native"):  # of narwhals
+        X = X.to_native()
+    if hasattr(X, "__arrow_c_stream__") and (
+        not hasattr(X, "__array__") or type(X).__name__ == "RecordBatch"
+    ):
+        X = optional_import("pyarrow", f"converting a {type(X).__name__} to numbers").table(X)
+    if dates := _date_columns(X):
         columns = ", ".join(map(repr, dates[:5]))
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
+    return Opened(X, X)
+
+
+def _as_numbers(
+    estimator: BaseEstimator, opened: Opened, reset: bool, chunk: bool = False, **options: Any
+) -> Any:
+    """Return opened rows as numbers, and set or compare the number and names of the features."""
+    missing = bool(getattr(estimator, "_missing", False))
+    X, named = opened
     try:
         rows = check_array(
-            checked_sparse(without_mask(X, missing)),
+            without_mask(X, missing) if isinstance(X, np.ma.MaskedArray) else checked_sparse(X),
             estimator=estimator,
             input_name="X",
             ensure_all_finite=False,
@@ -55,20 +158,140 @@ def validate_rows(
     except (TypeError, ValueError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
-        text = text_columns(X)
+        text = _text_columns(X)
         remedy = "pass rows of numbers of equal length"
         if text:
             remedy = f"encode or drop {', '.join(map(repr, text[:5]))}"
         raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
-    check_numbers(
-        rows,
-        missing=missing,
-        training=reset and not chunk,
-        first_row=first_row,
-        names=getattr(named, "columns", None),
-    )
+    check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
+
+
+def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
+    """Return a list of objects as an array of objects."""
+    name, parameter = type(estimator).__name__, estimator._pairwise_parameter
+    if not (parameter and callable(getattr(estimator, parameter, None))):
+        raise ValueError(
+            f"{name} cannot convert {type(next(iter(X))).__name__} to numbers; pass rows of numbers, or, if"
+            " the method supports it, a function of two objects"
+        )
+    if not estimator._objects:
+        raise TypeError(
+            f"{name} does not support neighbour search in lists of objects; compute their distances and set"
+            f" {parameter}='precomputed'"
+        )
+    objects: np.ndarray = np.empty(len(X), dtype=np.object_)
+    objects[:] = list(X)
+    if len(objects) < min_samples:
+        raise ValueError(f"{name} needs at least 2 samples, got n_samples={len(objects)}")
+    return objects
+
+
+def is_objects(X: Any) -> bool:
+    """Return whether ``X`` is a sequence of objects other than rows of numbers."""
+    if hasattr(X, "ndim"):
+        return X.ndim == 1 and getattr(X.dtype, "kind", "O") in "OUSTM"
+    if not isinstance(X, Sequence) or isinstance(X, str) or len(X) == 0:
+        return False
+    if all(isinstance(x, (tuple, list)) for x in X):
+        return len({len(x) for x in X}) > 1
+    return isinstance(X[0], (str, bytes, dict, set, frozenset)) or (
+        hasattr(X[0], "__dict__") and not hasattr(X[0], "__array__")
+    )
+
+
+def _open_annotated(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
+    """Return the matrix of an AnnData object, and an empty table with the names of its genes as columns.
+
+    Genes of new cells are brought into the order of training (unless ``reset``); genes that were not there
+    are left out.
+    """
+    pandas = optional_import("pandas", "AnnData objects")  # a dependency of anndata
+    values, names = checked_sparse(_matrix(estimator, X), "X"), X.var_names
+    trained = None if reset else getattr(estimator, "feature_names_in_", None)
+    if trained is None:
+        check_unique(X)
+    else:
+        order, names = gene_positions(X, trained, reference=type(estimator).__name__), trained
+        if len(order) != X.n_vars or (order != np.arange(X.n_vars)).any():
+            values = (sparse.csr_array(values) if is_sparse(values) else values)[:, order]
+    return Opened(values, pandas.DataFrame(columns=[str(name) for name in names], dtype=np.float64))
+
+
+def _matrix(estimator: BaseEstimator, X: Any) -> Any:
+    """Return ``X.X``, read from its file if necessary."""
+    values = X.X
+    if is_collection(values):
+        raise TypeError(
+            "the X of the AnnData object is a dask array; pass adata.X itself, or adata.to_memory() if it"
+            " fits in memory"
+        )
+    if values is None or getattr(values, "dtype", np.dtype(object)).kind not in "biuf":
+        known = ", ".join(f"adata.obsm[{key!r}]" for key in X.obsm) or "adata.obsm[...]"
+        found = "None" if values is None else f"of the dtype {getattr(values, 'dtype', '?')}"
+        raise ValueError(
+            f"{type(estimator).__name__} uses the X of an AnnData object, which is {found}; pass an array of"
+            f" numbers instead, such as {known} or adata.layers[...]"
+        )
+    if isinstance(values, np.ndarray) or sparse.issparse(values):
+        return values
+    return values.to_memory() if hasattr(values, "to_memory") else np.asarray(values[...])
+
+
+def gene_positions(X: Any, names: Any, what: str = "X", reference: str = "the model") -> np.ndarray:
+    """Return the positions of genes among the ``var_names`` of an AnnData object, or raise ValueError."""
+    check_unique(X, what)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{reference}.var_names are not unique; call var_names_make_unique()")
+    positions = X.var_names.get_indexer(names)
+    missing = np.flatnonzero(positions < 0)
+    if len(missing):
+        few = ", ".join(repr(str(names[i])) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise ValueError(
+            f"{what} lacks {len(missing)} of the {len(names)} genes of {reference} in its var_names: {few};"
+            " use the same genes for both"
+        )
+    return positions
+
+
+def check_unique(X: Any, what: str = "X") -> None:
+    """Raise ValueError if names of genes are not unique."""
+    if not X.var_names.is_unique:
+        repeated = X.var_names[X.var_names.duplicated()]
+        raise ValueError(
+            f"{what}.var_names are not unique ({len(repeated)} repeated, such as {str(repeated[0])!r}); call"
+            " var_names_make_unique()"
+        )
+
+
+def _date_columns(X: Any) -> list[str]:
+    """Return the names of columns of dates, times and durations, which NumPy may convert to numbers."""
+    types = getattr(getattr(X, "schema", None), "types", None)  # of pyarrow
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if types is None:
+        types = getattr(X, "dtypes", None)  # of pandas and polars
+    if types is None or names is None or len(types) != len(names):
+        return []
+    return [
+        str(name)
+        for name, kind in zip(names, types, strict=True)
+        if str(kind).lower().startswith(("date", "time", "duration"))
+    ]
+
+
+def _text_columns(X: Any) -> list[str]:
+    """Return the names of columns of a table that are not numbers, to be named in errors; [] if unknown."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or not hasattr(X, "__getitem__"):
+        return []
+    found = []
+    for name in names:
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            found.append(str(name))
+    return found
 
 
 def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
@@ -90,8 +313,147 @@ def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
     )
 
 
-def check_coordinates(values: np.ndarray) -> np.ndarray:
-    """Return finite coordinates as they are, or raise an error that names the first row that overflowed."""
+def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, Any]:
+    """Return validated held-out points, and what is precomputed among them; None for what is not given."""
+    precomputed = estimator._is_precomputed()
+    if X is None or not precomputed:
+        if between is not None:
+            needed = "held-out points X" if precomputed else "precomputed input"
+            raise ValueError(f"between needs {needed}; leave it out")
+        return None if X is None else check_input(estimator, X, reset=False), None
+    X = check_input(estimator, X, reset=False)
+    if between is None:
+        return X, None  # the kernel raises an error
+    between = checked_sparse(between, "between")
+    between = check_array(between, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="between")
+    if between.shape != (X.shape[0], X.shape[0]):
+        raise ValueError(
+            f"between must have one row and one column for each of the {X.shape[0]} rows of X, got shape"
+            f" {between.shape}"
+        )
+    check_precomputed(estimator._precomputed_kind(), between, square=False)
+    return X, canonical_csr(between) if is_sparse(between) else between
+
+
+def check_precomputed(kind: str, X: Any, square: bool) -> None:
+    """Check a precomputed matrix of kind "distance", "affinity" or "kernel".
+
+    With ``square`` it must be square and symmetric. Distances and affinities must not be negative."""
+    if square and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed matrix must be square (n_samples, n_samples), got shape {X.shape}; did you pass"
+            " the data themselves?"
+        )
+    values = X.data if is_sparse(X) else X
+    if kind in ("distance", "affinity") and values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}"
+        )
+    if not square:
+        return
+    if kind == "distance":
+        check_zero_diagonal(X)
+        if is_sparse(X):  # neighbour graphs may be asymmetric
+            return
+    check_symmetric(X, kind)
+    if kind == "affinity":
+        _check_row_sums(X)
+    if kind == "distance" and X.max() == 0:
+        raise ValueError(
+            f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed"
+        )
+
+
+def check_zero_diagonal(D: Any) -> None:
+    """Raise ValueError unless the diagonal of a matrix of distances is zero: if sparse, exactly.
+
+    A row of a sparse matrix is recognised as a sample by its distance 0.
+    """
+    diagonal = np.abs(D.diagonal())
+    if diagonal.max() > (0 if is_sparse(D) else _ROUNDING * float(D.max())):
+        i = int(np.argmax(diagonal))
+        remedy = "; call setdiag(0) if this is rounding" if is_sparse(D) else ""
+        raise ValueError(
+            f"a distance matrix must have a zero diagonal, got {D[i, i]:g} for sample {i}; are these"
+            f" similarities?{remedy}"
+        )
+
+
+def _check_row_sums(A: Any) -> None:
+    """Raise an error if sums of affinities are so different that rounding removes the smaller ones."""
+    sums = np.asarray(A.sum(axis=1)).ravel()
+    least, most = (
+        int(which(np.where(sums > 0, sums, other))) for which, other in ((np.argmin, np.inf), (np.argmax, 0))
+    )
+    if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
+        raise DataRangeError(
+            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, those of sample {least} to"
+            f" {sums[least]:g}, which is lost to rounding beside it; reduce the largest affinities, or drop"
+            " the sample"
+        )
+
+
+def check_symmetric(K: Any, name: str) -> None:
+    """Raise ValueError unless a dense or sparse matrix is symmetric up to rounding."""
+    worst = float(abs(K - K.T).max())
+    tolerance = _ROUNDING if K.dtype == np.float64 else 1e-4
+    if worst > tolerance * float(abs(K).max()):
+        raise ValueError(
+            f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to"
+            f" {worst:g}"
+        )
+
+
+def _all_equal(X: Any) -> bool:
+    if is_sparse(X):
+        first = row_hashes(X[:1])
+        return bool((row_hashes(X[-1:]) == first).all() and (row_hashes(X) == first).all())
+    return bool((X[0] == X[-1]).all() and (X[0] == X).all())
+
+
+def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -> np.ndarray | None:
+    """Return validated sample weights, whose sum must exceed ``min_sum``, or None."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n_points(X), float(sample_weight))
+    sample_weight = without_mask(sample_weight, missing=False, name="sample_weight")
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight"
+    )
+    if weights.shape != (n_points(X),):
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar: sample_weight.shape == {weights.shape}, expected"
+            f" ({n_points(X)},)!"
+        )
+    if (weights < 0).any():
+        raise ValueError(f"Negative values in data passed to `sample_weight`: got {weights.min():g}")
+    if not weights.any():
+        raise ValueError("sample weights must contain at least one non-zero number, got only zeros")
+    if not SMALLEST <= weights.max() <= LARGEST:
+        raise DataRangeError(
+            f"the largest value of sample_weight is {weights.max():g}, not between {SMALLEST:.2g} and"
+            f" {LARGEST:.2g}, where squares neither vanish nor overflow; multiply the weights by a constant"
+        )
+    if not weights.sum() > min_sum:
+        raise ValueError(
+            f"sum of sample_weight must exceed {min_sum:g}, got {weights.sum():g}; a weight of 2 is"
+            " equivalent to repeating the sample, so scale the weights up"
+        )
+    return weights
+
+
+def valid_rows(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows with a positive weight and their weights, which are 1 for None."""
+    if weights is None:
+        return X, np.ones(len(X))
+    positive = weights > 0
+    return X[positive], weights[positive]
+
+
+def check_coordinates(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return the coordinates of ``X`` in its precision; an error names the first row that overflows."""
+    values = match_dtype(X, values)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))[0])
         raise DataRangeError(
@@ -99,3 +461,23 @@ def check_coordinates(values: np.ndarray) -> np.ndarray:
             " far from the training data, or the data must be divided by a constant"
         )
     return values
+
+
+def match_dtype(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return ``values`` in single precision if ``X`` is, otherwise in double precision."""
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    with np.errstate(over="ignore"):  # refused by check_coordinates
+        return values.astype(dtype, copy=False)
+
+
+def as_contiguous_float64(X: Any) -> Any:
+    """Return rows in double precision, dense ones contiguous, as compiled code requires."""
+    return X.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+
+
+def with_small_indices(X: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with 32-bit indices if they suffice: some metrics, and paths of SciPy 1.13,
+    support no others."""
+    if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

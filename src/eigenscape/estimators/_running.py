@@ -1,9 +1,11 @@
-"""The context in which estimators compute."""
+"""The context in which estimators compute: progress, callbacks and threads."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from eigenscape._progress import reporting
@@ -11,6 +13,20 @@ from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape.estimators._validation import check_jobs
 from eigenscape.exceptions import NotConvergedError
 from eigenscape.solvers.solve import failures
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback._callback_support import callback_management_context
+except ModuleNotFoundError:  # before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Estimators have no callbacks."""
+
+
+__all__ = ["CallbackSupportMixin", "fitting", "running"]
+
+#: Maximum number of subtasks of a stage.
+_MAX_STEPS = 100
 
 
 @contextmanager
@@ -30,3 +46,96 @@ def running(estimator: Any) -> Iterator[list[NotConvergedError]]:
         failures.reset(token)
         if found:  # the cause of any other error
             raise found[0]
+
+
+@contextmanager
+def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
+    """As :func:`running`, for a fit: its stages are also tasks of scikit-learn's callbacks.
+
+    Fitted attributes are deleted at the beginning, and if an eigensolver failed. They are set within the
+    context, since callbacks get the fitted estimator at its end.
+    """
+    estimator._reset()
+    state = vars(estimator)
+    has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
+    reports = has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
+    try:
+        with _tasks(estimator) if reports else nullcontext(), running(estimator) as found:
+            yield found
+    except NotConvergedError:  # raised after attributes were set
+        estimator._reset()
+        raise
+
+
+@contextmanager
+def _tasks(estimator: Any) -> Iterator[None]:
+    """Report a fit and its stages to the callbacks of the estimator."""
+    with callback_management_context(estimator):
+        context = estimator._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=estimator)
+        with reporting(estimator.verbose, also=TaskDisplay(estimator, context)):
+            yield
+        context.call_on_fit_task_end(estimator=estimator, reconstruction_attributes={})
+
+
+@dataclass(eq=False)
+class _Task:
+    """A running or finished stage."""
+
+    context: Any
+    total: float | None
+    completed: float = 0.0
+    n_reported: int = 0  # steps reported as subtasks
+    running: bool = True
+
+    @property
+    def n_steps(self) -> int:
+        """Number of subtasks that the work done so far corresponds to."""
+        if not self.total:
+            return 0
+        return int(min(self.total, _MAX_STEPS) * min(1.0, self.completed / self.total))
+
+
+class TaskDisplay:
+    """A progress display that calls callbacks. What they return is ignored: no stage can be stopped."""
+
+    def __init__(self, estimator: Any, context: Any) -> None:
+        self._estimator, self._context = estimator, context
+        self._tasks: dict[str, _Task] = {}
+        self._lock = threading.Lock()
+
+    def add(self, name: str, total: float | None, bound: bool = False) -> None:
+        with self._lock:
+            context = self._context.subcontext(task_name=name, max_subtasks=None)
+            context.call_on_fit_task_begin(estimator=self._estimator)
+            self._tasks[name] = _Task(context, total)
+
+    def line(self, name: str) -> _Task:
+        return self._tasks[name]
+
+    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
+        task = self._tasks.get(name)
+        if task is None or not task.running:
+            self.add(name, total, bound)
+        else:  # a stage within the stage, which has a total
+            task.total, task.completed, task.n_reported = total, 0.0, 0
+
+    def advance(self, name: str, steps: float) -> None:
+        with self._lock:
+            task = self._tasks[name]
+            task.completed += steps
+            while task.n_reported < task.n_steps:
+                task.n_reported += 1
+                step = task.context.subcontext(task_name="step")
+                step.call_on_fit_task_begin(estimator=self._estimator)
+                step.call_on_fit_task_end(estimator=self._estimator)
+
+    def finish(self, name: str) -> None:
+        with self._lock:
+            task = self._tasks[name]
+            if task.running:
+                task.running = False
+                task.context.call_on_fit_task_end(estimator=self._estimator)
+
+    def close(self) -> None:
+        """Do nothing: callbacks are torn down by scikit-learn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
-from eigenscape.dictionary.anchored import AnchoredEigenfunctions
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._validation import check_count, check_input
+from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._validation import check_count
 
 #: Relative error that is attributed to rounding, in double and in single precision.
-_LIMIT = 1e-6
-_ROUNDING = {np.dtype(np.float64): _LIMIT, np.dtype(np.float32): 1e-4}
+_ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 #: Residuals relative to the largest eigenvalue above which eigenpairs are wrong.
 _RESIDUAL = 1e-5
 #: Errors that are no property of the model.
@@ -83,62 +82,45 @@ class Verification:
         return "\n".join([title, *(f"  {check}" for check in self.checks)])
 
 
-class VerifyMixin:
-    """``verify`` of all estimators."""
+def verify(self: Any, X: Any = None, *, n_rows: int = 200) -> Verification:
+    """Check the fitted model: finite numbers, residuals, and the map of training points.
 
-    #: Whether the vectors of the kernel are projections on other directions than its eigenvectors.
-    _oblique = False
-    #: Whether one row comes out for each row of the training data.
-    _row_by_row = True
-    #: Function that validates rows.
-    _check_rows: Callable[..., Any] = staticmethod(check_input)
+    A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
+    has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
+    the time of ``transform`` of ``n_rows`` points.
 
-    def verify(self, X: Any = None, *, n_rows: int = 200) -> Verification:
-        """Check the fitted model: finite numbers, residuals, eigenvectors, and the map of training points.
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        The training data, as for ``fit``. Without them, training points are not compared with
+        ``embedding_``.
+    n_rows : int, default=200
+        Number of training points that are checked, evenly spaced.
 
-        A model that was damaged or changed, in memory or in a file, fails. A check that ends with an error
-        has failed too, with the error as its ``detail``; only errors about ``X`` are raised. It takes about
-        the time of ``transform`` of ``2 * n_rows`` points.
+    Returns
+    -------
+    Verification
+        True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
+        them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
+        eigenvalue) and ``training rows`` (``transform(X)`` is ``embedding_``).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            The training data, as for ``fit``. Without them, training points are not compared with
-            ``embedding_``.
-        n_rows : int, default=200
-            Number of training points that are checked, evenly spaced.
-
-        Returns
-        -------
-        Verification
-            True if no check failed; ``checks`` has the error and the limit of each, and printing it shows
-            them: ``finite`` (all fitted numbers), ``residuals`` (those reported, relative to the largest
-            eigenvalue), ``eigenvectors`` (the eigen-equation in rows of the kernel, computed like
-            new points), ``orthonormal`` and ``training rows`` (``transform(X)`` is ``embedding_``).
-
-        Examples
-        --------
-        >>> from eigenscape import LaplacianEigenmaps, datasets
-        >>> X, _ = datasets.swiss_roll(200, random_state=0)
-        >>> bool(LaplacianEigenmaps(2).fit(X).verify(X))
-        True
-        """
-        check_is_fitted(self)
-        check_count("n_rows", n_rows)
-        return Verification(
-            type(self).__name__,
-            (
-                _guarded("finite", lambda: _finite(self)),
-                _guarded("residuals", lambda: _residuals(self)),
-                _guarded("eigenvectors", lambda: _eigen_equation(self, n_rows)),
-                _guarded("orthonormal", lambda: _orthonormal(self)),
-                _training_rows(self, checked_sparse(X), n_rows),
-            ),
-        )
-
-    def _stored_embedding(self) -> Any:
-        """Return the coordinates of the training points if the model stores them."""
-        return vars(self).get("embedding_", vars(self).get("_embedding_"))
+    Examples
+    --------
+    >>> from eigenscape import LaplacianEigenmaps, datasets
+    >>> X, _ = datasets.swiss_roll(200, random_state=0)
+    >>> bool(LaplacianEigenmaps(2).fit(X).verify(X))
+    True
+    """
+    check_is_fitted(self)
+    check_count("n_rows", n_rows)
+    return Verification(
+        type(self).__name__,
+        (
+            _guarded("finite", lambda: _finite(self)),
+            _guarded("residuals", lambda: _residuals(self)),
+            _training_rows(self, checked_sparse(X), n_rows),
+        ),
+    )
 
 
 def rounding_limits(values: np.ndarray, limit: float) -> np.ndarray:
@@ -194,61 +176,15 @@ def _residuals(model: Any) -> Check:
     return _measured("residuals", fitted["residuals_"] / scale, _RESIDUAL, detail)
 
 
-def _functions(embedding: Any) -> Iterator[Any]:
-    """Yield the eigenfunctions of each piece of an embedding."""
-    for piece in getattr(embedding, "pieces", ()):
-        if piece.embedding is not None:
-            yield from _functions(piece.embedding)
-    if hasattr(embedding, "eigenfunctions"):
-        yield embedding.eigenfunctions
-
-
-def _eigen_equation(model: Any, n_rows: int) -> Check:
-    """``K v = l v`` in some rows of the kernel, evaluated like new points (Bengio eq. 20 and 21)."""
-    errors, count = [], 0
-    for functions in _functions(vars(model).get("_model_")):
-        points, values = functions.kernel.X, functions.on_training
-        if values is None or isinstance(points, OmittedArray) or np.shape(points)[0] != len(values):
-            continue
-        which = _sample(len(values), n_rows)
-        rows = points[which]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # announced by fit
-                found = functions(rows)
-        except ValueError as error:  # a kernel of a table, of which the file omits a part
-            return _unknown("eigenvectors", str(error))
-        allowed = rounding_limits(functions.pairs.values, _LIMIT) / _LIMIT
-        errors.append(_relative_error(found, values[which], np.abs(values).max(axis=0) * allowed))
-        count += len(which)
-    if not errors:
-        return _unknown("eigenvectors", "the model stores no kernel with its training points")
-    return _measured("eigenvectors", errors, _LIMIT, f"K v = l v in {count} rows of the kernel")
-
-
-def _orthonormal(model: Any) -> Check:
-    """Eigenvectors are orthonormal, and so are principal axes."""
-    bases = [
-        functions.pairs.vectors
-        for functions in _functions(vars(model).get("_model_"))
-        if not isinstance(functions, AnchoredEigenfunctions)  # orthonormal in a measure that is not stored
-    ]
-    if type(model).__name__ == "PCA":
-        bases = [model.components_.T.astype(np.float64)]
-    if not bases or model._oblique:
-        return _unknown("orthonormal", "the method has no orthonormal basis")
-    errors = [np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0) for V in bases]
-    return _measured("orthonormal", errors, 1e-6, f"{sum(V.shape[1] for V in bases)} vectors")
-
-
 def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     """Training points, transformed a few at a time, get their row of ``embedding_``."""
     name = "training rows"
     if X is None:
         return _unknown(name, "pass the training data as X")
-    if not model._row_by_row:
+    if not getattr(model, "_row_by_row", True):
         return _unknown(name, "the method maps windows of several rows")
-    stored = model._stored_embedding()
+    fitted = vars(model)
+    stored = fitted.get("embedding_", fitted.get("_embedding_"))
     if isinstance(stored, OmittedArray) or is_collection(stored):
         stored = None
     if stored is not None and len(stored) != (n := len(X) if isinstance(X, list) else X.shape[0]):
@@ -256,7 +192,7 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
     return _guarded(
         name,
         lambda: _compare_rows(model, X, n_rows, stored),
-        lambda: model._check_rows(model, X, reset=False),
+        lambda: getattr(model, "_check_rows", check_input)(model, X, reset=False),
     )
 
 

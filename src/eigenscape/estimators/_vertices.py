@@ -9,7 +9,8 @@ from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
 from eigenscape.estimators._graph import Neighborhood, component_attributes, neighborhood_graph
-from eigenscape.estimators._validation import check_choice, check_number, check_positive, check_precomputed
+from eigenscape.estimators._rows import check_precomputed
+from eigenscape.estimators._validation import check_choice, check_number, check_positive
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.row_index import canonical_csr

@@ -12,7 +12,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, GraphSamples, bind_affinity
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._links import Links
-from eigenscape.estimators._validation import check_input
+from eigenscape.estimators._rows import check_input
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.pieces import Affinity, Split
 

@@ -1,4 +1,4 @@
-"""Fits to a weighted empirical measure: ``sample_weight`` of kernel and graph methods.
+"""Fits to a weighted empirical measure, ``sample_weight``, and to labels mixed into a neighbourhood graph.
 
 Weights change the measure, not the kernel. The kernel, its widths and the neighbourhood graph are those of
 the rows with a positive weight; means, sums and the eigenproblem are those under ``sum_i w_i delta(x_i)``.
@@ -9,14 +9,16 @@ See docs/decisions/estimators-sample-weights.md.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._labels import split_labels
+from eigenscape.estimators._validation import as_number
 from eigenscape.exceptions import DataRangeError
-from eigenscape.pieces import embed_columns
+from eigenscape.kernels.labelled import mix_labels
+from eigenscape.pieces import Affinity, Split, embed_columns
 
 if TYPE_CHECKING:
     from eigenscape.estimators._base import FitResult
@@ -29,34 +31,75 @@ _PER_SAMPLE = {"component_labels_": -1, "degrees_": 0}
 DICTIONARY_WEIGHTS = "its moments count every row once"
 
 
-@documented
-class SampleWeightMixin:
-    """``fit`` with ``sample_weight``, for estimators whose hook ``_embed`` takes ``weights``."""
+def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001
+    """Fit the embedding of ``X``.
 
-    _fit_samples: Any
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : ignored
+        Not used, present for API consistency.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the embedding of ``X``.
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight)
 
-        Parameters
-        ----------
-        {X/samples} {y} {sample_weight/measure}
 
-        Returns
-        -------
-        self
-        """
-        return self._fit_samples(X, sample_weight)
+def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
+    """Fit the embedding of ``X``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : array-like of shape (n_samples,), optional
+        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, and among objects None
+        or NaN, mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
+
+    Returns
+    -------
+    self
+    """
+    codes = class_codes(y, self.target_weight) if check_target_weight(self.target_weight) else None
+    return self._fit_samples(X, sample_weight, codes)
 
 
 def embed_weighted(
-    estimator: Any, X: Any, weights: np.ndarray, labels: np.ndarray | None = None
+    estimator: Any, X: Any, weights: np.ndarray, given: dict[str, np.ndarray]
 ) -> tuple[FitResult, np.ndarray]:
-    """Fit to the samples of positive weight; return the result and the coordinates of all samples."""
+    """Fit to the samples of positive weight; return the result and the coordinates of all samples.
+
+    ``given`` are further arguments of the hook ``_embed`` with one value for each sample.
+    """
     kept = np.flatnonzero(weights)
     check_ratio(weights[kept], estimator._max_weight_ratio)
     if len(kept) == len(weights):
-        result = estimator._embed(X, weights=weights, **options_of(labels))
+        result = estimator._embed(X, weights=weights, **given)
         return result, result.coordinates()
     if len(kept) < 2:
         raise ValueError(
@@ -64,9 +107,8 @@ def embed_weighted(
         )
     others, by_table = np.flatnonzero(weights == 0), estimator._is_precomputed()
     part = X[kept][:, kept] if by_table else X[kept]
-    result = estimator._embed(
-        part, weights=weights[kept], **options_of(None if labels is None else labels[kept])
-    )
+    given = {name: values[kept] for name, values in given.items()}
+    result = estimator._embed(part, weights=weights[kept], **given)
     coordinates = np.empty((len(weights), result.coordinates().shape[1]))
     coordinates[kept] = result.coordinates()
     attributes = dict(result.attributes)
@@ -83,11 +125,6 @@ def embed_weighted(
     if "labels_" in attributes:
         attributes["labels_"] = attributes["_rule_"].predict(coordinates).astype(np.int64)
     return replace(result, embedding=embedding, attributes=attributes), coordinates
-
-
-def options_of(labels: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the arguments of the hook ``_embed`` for labels, which only some estimators have."""
-    return {} if labels is None else {"labels": labels}
 
 
 def check_ratio(weights: np.ndarray, largest: float) -> None:
@@ -120,3 +157,49 @@ def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph:
             "include_diagonal=False",
             "a sample of weight w is w equal samples, whose similarity is not that of a sample to itself",
         )
+
+
+def check_target_weight(value: object) -> float:
+    """Return a valid weight of labels, from 0 to below 1."""
+    number = as_number(value)
+    if number is None or not 0 <= number < 1:
+        raise ValueError(
+            f"target_weight={value!r} must be a number from 0 (labels are ignored) to below 1 (edges between"
+            " classes are removed)"
+        )
+    return number
+
+
+def class_codes(y: Any, target_weight: float) -> np.ndarray:
+    """Return the class (n_samples,) of each sample as a number, -1 for samples without a label."""
+    if y is None:
+        raise ValueError(
+            f"target_weight={target_weight!r} requires y to be passed, but the target y is None; pass labels"
+            " (-1 means unlabelled), or set target_weight=0"
+        )
+    n_samples, labelled, given = split_labels(y)
+    codes = np.full(n_samples, -1)
+    codes[labelled] = np.unique(given, return_inverse=True)[1]
+    return codes
+
+
+def vertex_codes(codes: np.ndarray, vertex: np.ndarray) -> np.ndarray:
+    """Return the class of each vertex: that of its samples, -1 if none has a label or if labels differ."""
+    labelled = np.flatnonzero(codes >= 0)
+    lowest, highest = np.full(vertex.max() + 1, codes.max() + 1), np.full(vertex.max() + 1, -1)
+    np.minimum.at(lowest, vertex[labelled], codes[labelled])
+    np.maximum.at(highest, vertex[labelled], codes[labelled])
+    return np.where(lowest == highest, highest, -1)
+
+
+def mix_targets(split: Split[Affinity], codes: np.ndarray, weight: float, seed: int) -> Split[Affinity]:
+    """Return the parts of a graph with the classes of its vertices mixed into their affinities."""
+    members = [np.arange(len(codes))] if split.is_whole else [some for some in split.members if len(some) > 1]
+    return split.with_parts(
+        tuple(
+            replace(part, kernel=mix_labels(part.kernel, codes[some], weight, seed))
+            if (codes[some] >= 0).any()
+            else part
+            for part, some in zip(split.parts, members, strict=True)
+        )
+    )

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.estimators._verify import Verification
@@ -34,13 +33,12 @@ from eigenscape.solvers import NAMES, SolverConfig
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
-@documented
-class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
+class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
-    Views are tables of different times, batches or kinds of measurement, of which some rows belong together.
-    Their neighbourhood graphs, with affinities :math:`K_v`, become one graph by edges :math:`\mu C` between
-    linked rows, and the coordinates solve one problem
+    Views are tables of different times, batches or kinds of measurement. Some rows of different views are
+    known to belong together. The neighbourhood graphs of the views, with affinities :math:`K_v`, become one
+    graph by edges :math:`\mu C` between linked rows, and the coordinates solve one problem
 
     .. math:: (S - K)\, z_r = \sigma_r S z_r, \qquad K = \mathrm{diag}(K_1, K_2, \dots) + \mu C
 
@@ -49,21 +47,55 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     coupling : float or "auto", default="auto"
         Weight of a link, relative to the mean degree of a row within its view. "auto" compares 0.1, 0.3, 1, 3
         and 10: a part of the links is left out, and the weakest coupling is used that brings their rows as
         near to each other as the best one does, within one standard error. Stronger links keep fewer
         neighbours within the views.
-    {n_neighbors} {weights/affinity}
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    weights : {"binary", "heat", "inverse", "local"}, default="binary"
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
+        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
+        neighbour), so that weights do not depend on the density.
+
         Widths are estimated in each view.
-    {metric} {metric_params}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         Neighbour search, as in :class:`LaplacianEigenmaps`.
     on_disconnected : {"connect", "raise"}, default="connect"
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
-    {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -77,20 +109,27 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
     coupling_ : float
         Weight of a link, relative to the mean degree.
     coupling_losses_ : dict of float to float
-        Loss of the links left out, by coupling: their mean squared distance, relative to that of unrelated
-        rows. Set if ``coupling="auto"``.
+        Loss of the links left out, by coupling: their mean squared distance, relative to the mean squared
+        distance of unrelated rows. Set if ``coupling="auto"``.
     link_loss_ : float
         The same for all links, which the map knows: 0 if linked rows have equal coordinates, 1 if they are as
         far from each other as unrelated rows.
     n_links_ : int
         Number of links.
-    {eigenvalues_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+
         Here of the coupled graph.
-    {residuals_} {solver_} {n_iter_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
 
     Examples
     --------
-    Two halves of the images of digits, of which every third is known to belong together:
+    Two halves of the images of digits; every third pair is known to belong together:
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_digits
@@ -149,7 +188,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         ----------
         X : list or dict of array-like or sparse matrices of shape (n_samples, n_features)
             The views, by name if a dict. Their numbers of rows and of columns may differ.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         links : list or dict of array-like, dict of pairs, or "rows"
             Which rows belong together. One sequence of ids for each view: a row is linked to the row of the
             same id in the next view that has it; None and NaN are no ids. Or pairs of row numbers by the
@@ -159,11 +199,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
         -------
         self
         """
-        self._reset()
-        n_components, options, solver = self._checked_parameters()
-        tables = tables_by_name(X)
-        names = list(tables)
-        with running(self):
+        with fitting(self):
+            n_components, options, solver = self._checked_parameters()
+            tables = tables_by_name(X)
+            names = list(tables)
             maps = [ViewMap(name, n_jobs=self.n_jobs, verbose=self.verbose) for name in names]
             rows = [check_table(each, tables[each.view]) for each in maps]
             linked = linked_rows(links, names, [table.shape[0] for table in rows])
@@ -174,18 +213,18 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):
             if coupling == "auto":
                 coupling, losses, _ = choose_coupling(views, n_components, solver)
             coordinates, embeddings = aligned_eigenmaps(views, float(coupling), n_components, solver)
-        start = 0
-        for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
-            own = coordinates[start + graph.vertex]
-            each.embedding_, each._model_ = check_coordinates(self._match_dtype(table, own)), embedding
-            set_attributes(each, graph.attributes(embedding, n_components))
-            start += graph.n_vertices
-        if losses is not None:
-            self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
-        self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
-        self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
-        self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-        set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
+            start = 0
+            for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
+                own = coordinates[start + graph.vertex]
+                each.embedding_, each._model_ = check_coordinates(table, own), embedding
+                set_attributes(each, graph.attributes(embedding, n_components))
+                start += graph.n_vertices
+            if losses is not None:
+                self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
+            self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
+            self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
+            self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
+            set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:

@@ -13,14 +13,12 @@ from eigenscape.estimators._affinity import (
     check_labels,
     with_labels,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
-from eigenscape.estimators._targets import TargetMixin
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._weights import check_diagonal, refuse_weights
+from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
@@ -28,8 +26,7 @@ from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
 
 
-@documented
-class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Estimator):
+class DiffusionMap(AffinityMixin, KernelEstimator):
     r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
@@ -40,8 +37,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
 
     the coordinates are :math:`\lambda_r^t\, \psi_r(x)`, and the constant :math:`\psi_0` is left out (Coifman
     and Lafon 2006). In the symmetric form :math:`k_\alpha / \sqrt{S(x) S(y)}` they are principal
-    eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they are those of
-    :class:`LaplacianEigenmaps` up to one factor for all.
+    eigenfunctions, which place new points; with :math:`\alpha = 0` and :math:`t = 0` they equal the
+    coordinates of :class:`LaplacianEigenmaps` up to one common factor.
 
     The default kernel is sparse: a Gaussian on the edges of the neighbourhood graph, with a width for each
     point. ``affinity="rbf"`` is a Gaussian between all samples, in time and memory proportional to
@@ -49,35 +46,161 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
 
     Parameters
     ----------
-    {n_components} {affinity}
+    n_components : int, default=2
+        Number of coordinates.
+    affinity : str, callable or Kernel, default="nearest_neighbors"
+        Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
+        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
+        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
+        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
+        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
+        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
+        neighbourhood graph.
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
     diffusion_time : float, default=1
         The time ``t``, at least 0: rapidly varying eigenfunctions decay with it. It must be an integer if an
         eigenvalue is negative.
+    gamma : float or None, default=None
+        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
+        neighbour, or 1 if ``bandwidth="local"``.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     bandwidth : {"global", "local"}, default="global"
         For ``affinity="rbf"``. "local" is a Gaussian with a width for each point, ``exp(-gamma |x - y|^2 /
         (rho(x) rho(y)))`` with ``rho`` the distance to the ``n_neighbors``-th nearest training point. Its
         sums are nearly equal everywhere, so ``alpha`` has little effect, and steps of the walk are longer
         where points are sparse. The width of a graph is given by ``weights``.
-    gamma : float or None, default=None
-        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
-        neighbour, or 1 if ``bandwidth="local"``.
-    {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t}
+    joined : {"union", "mutual", "shared"}, default="union"
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
+    radius : float or None, default=None
+        Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
+    weights : {"binary", "heat", "inverse", "local"}, default="local"
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
+        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
+        neighbour), so that weights do not depend on the density.
+    t : float or None, default=None
+        Width of heat weights. If None, the median squared length of the edges.
+
         Not the diffusion time.
-    {metric} {metric_params} {neighbors} {include_diagonal} {target_weight} {on_disconnected/affinity}
-    {independent} {independence_threshold} {n_candidates} {eigen_solver/graph} {tol} {max_iter}
-    {random_state} {n_jobs} {verbose}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    include_diagonal : bool, default=True
+        Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
+        for graph affinities, which have no diagonal.
+    target_weight : float, default=0.0
+        Weight of labels in the graph, from 0 (``y`` is ignored) to below 1. Affinities between labelled
+        samples are ``(1 - target_weight) k + target_weight l``, where ``l`` connects the samples of a class
+        with the mean degree of the graph (cycles through them, drawn by ``random_state``); edges of
+        unlabelled samples are not changed. New points have no label, and their affinities are ``k``. Needs a
+        graph affinity.
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them; "per_component" embeds each component separately (Belkin step 3); "largest" embeds the largest
+        and places all other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error. For a full kernel
+        that is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components
+        of precomputed affinities cannot be connected.
+    independent : bool, default=False
+        Whether to skip eigenvectors that are functions of the eigenvectors kept before, such as the harmonics
+        along a manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
+        regression; it is kept if the residual reaches ``independence_threshold`` (Dsilva et al. 2018). If
+        fewer than ``n_components`` are found, the embedding has fewer coordinates and a
+        :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
+    independence_threshold : float, default=0.4
+        Smallest residual of an eigenvector that is kept, between 0 (a function of the eigenvectors kept
+        before) and 1 (independent of them). Ignored unless ``independent=True``.
+    n_candidates : int or None, default=None
+        Number of eigenvectors to examine. If None, up to ``20 * n_components``, at most one per 15 samples,
+        in doubling steps. Ignored unless ``independent=True``.
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_/parts}
-        They are :math:`\lambda_r`, those of one step.
-    {kernel_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,) or (n_connected_components, n_components)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
+        component if components are embedded separately.
+
+        They are the eigenvalues :math:`\lambda_r` of one step.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+
         It is the symmetric form of the random walk.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_} {gamma_}
-    {kept_} {independence_} {residuals_} {solver_} {n_iter_} {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    t_ : float
+        Width of heat weights. Set if ``weights="heat"``.
+    gamma_ : float
+        Width of the kernel. Set for kernels that have one.
+    kept_ : ndarray of shape (n_components,)
+        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set if
+        ``independent=True``; a list of arrays if components are embedded separately.
+    independence_ : ndarray
+        Residual of each eigenvector examined. Set if ``independent=True``; a list of arrays if components are
+        embedded separately.
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -97,6 +220,8 @@ class DiffusionMap(TargetMixin, AffinityMixin, EmbeddingMixin, KernelMixin, Esti
     >>> bool(radius.max() / radius.min() < 1.05)
     False
     """
+
+    fit = fit_labelled
 
     def __init__(
         self,

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -22,7 +21,7 @@ from eigenscape.estimators._sequences import (
     is_list_of_sequences,
 )
 from eigenscape.estimators._validation import check_regularization
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
     Layer,
     LayerStream,
@@ -53,8 +52,7 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
-@documented
-class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
+class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
     A layer takes windows of the sequence below it, finds the directions :math:`n` that maximise the quotient
@@ -75,7 +73,16 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
     layers : list of (n_components, window, step), default=((8, 8, 4), (8, 8, 4))
         For each layer the number of directions, the length of a window and the distance between windows, in
         steps of the layer below.
-    {regularization/noise} {verbose}
+    regularization : float or "auto", default="auto"
+        Regularisation of the noise: ``regularization`` times the mean of the diagonal of :math:`R` is added
+        to the diagonal. "auto": 0 if the noise has variance in all directions of the signal. Otherwise
+        :math:`q` would be infinite, and the estimate of Ledoit and Wolf, at least 1e-6, is used, with a
+        :class:`~eigenscape.exceptions.SingularNoiseWarning`.
+
+    Other Parameters
+    ----------------
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -122,6 +129,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
 
     _layers_: list[Layer]
 
+    verify = verify
+    #: Windows of several rows are mapped.
     _row_by_row = False
 
     def __init__(
@@ -142,7 +151,8 @@ class DistortionDiscriminantAnalysis(VerifyMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_steps, n_channels) or (n_steps,), or a list of such arrays
             The undistorted sequence, or several of them.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         distorted : list
             Distorted versions of ``X``, each shaped like ``X`` and aligned with it step by step. Used by
             every layer without its own versions in ``layer_distorted``.

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._labels import no_labels, split_labels
 from eigenscape.estimators._running import running
@@ -18,7 +17,6 @@ from eigenscape.estimators._running import running
 _TEMPERATURES = np.logspace(-3, 1, 41)
 
 
-@documented
 class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: ridge regression on eigenfunctions of all rows.
 
@@ -35,11 +33,33 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    {embedder/functions} {n_functions} {alpha/ridge} {smoothness}
+    embedder : estimator or None, default=None
+        Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
+        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many components
+        as there are labels, at least 20 and at most 100.
+    n_functions : int or "auto", default="auto"
+        Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows, among
+        functions that have stable values at new rows (for a normalised graph: functions with an eigenvalue of
+        at least 0.1).
+    alpha : float or "auto", default="auto"
+        Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
+    prefit : bool, default=False
+        Whether ``embedder`` is fitted already, for example to a stream or a dask collection. It is then used
+        as it is, and only labelled rows are needed in ``fit``.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    smoothness : float or "auto", default="auto"
+        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
+        between 1 and 2 by the leave-one-out error of the labelled rows.
     class_weight : {"balanced"}, dict or None, default=None
         Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
         labelled, and if rare classes matter as much as common ones.
-    {prefit} {n_jobs} {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -47,11 +67,21 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         Labels of the classes.
     transduction_ : ndarray of shape (n_samples,)
         Labels of the training rows; those that were given are not changed.
-    {embedder_} {n_functions_} {alpha_} {smoothness_} {leave_one_out_error_}
+    embedder_ : estimator
+        The fitted embedder.
+    n_functions_ : int
+        Number of eigenfunctions used.
+    alpha_ : float
+        Regularisation used.
+    smoothness_ : float
+        Exponent of the roughness used.
+    leave_one_out_error_ : float
+        Mean squared error of the labelled rows, each predicted from the others.
     temperature_ : float
         Width of the softmax that turns values into probabilities, the one with the least leave-one-out log
         loss.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -127,7 +157,9 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X/chunk}
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+            Next rows. ``embedder`` must have ``partial_fit``; if it is None, a GreedySpectralEmbedding is
+            used, with divisive normalisation and at most 500 dictionary rows.
         y : array-like of shape (n_chunk,), optional
             Labels, as for ``fit``. If None, no row of the chunk is labelled.
         classes : array-like of shape (n_classes,), optional

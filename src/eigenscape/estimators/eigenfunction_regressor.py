@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
 
 from eigenscape._numbers import check_numbers
 from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._running import running
 
 
-@documented
-class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, BaseEstimator):
+class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
     r"""Semi-supervised regression: ridge regression on eigenfunctions of all rows.
 
     Eigenfunctions :math:`f_r` of a kernel are learnt from all rows, with or without a value. The rows with a
@@ -31,13 +29,47 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
 
     Parameters
     ----------
-    {embedder/functions} {n_functions} {alpha/ridge} {smoothness} {prefit} {n_jobs} {verbose}
+    embedder : estimator or None, default=None
+        Estimator with eigenfunctions, such as LaplacianEigenmaps, DiffusionMap, KernelPCA or Isomap; its
+        ``n_components`` are the functions to choose from. If None, LaplacianEigenmaps with as many components
+        as there are labels, at least 20 and at most 100.
+    n_functions : int or "auto", default="auto"
+        Number of eigenfunctions. "auto" chooses by the leave-one-out error of the labelled rows, among
+        functions that have stable values at new rows (for a normalised graph: functions with an eigenvalue of
+        at least 0.1).
+    alpha : float or "auto", default="auto"
+        Regularisation. "auto" chooses by the leave-one-out error of the labelled rows.
+    prefit : bool, default=False
+        Whether ``embedder`` is fitted already, for example to a stream or a dask collection. It is then used
+        as it is, and only labelled rows are needed in ``fit``.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    smoothness : float or "auto", default="auto"
+        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
+        between 1 and 2 by the leave-one-out error of the labelled rows.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
     transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Values of the regression function at the training rows, also at those whose value was given.
-    {embedder_} {n_functions_} {alpha_} {smoothness_} {leave_one_out_error_} {n_features_in_}
+    embedder_ : estimator
+        The fitted embedder.
+    n_functions_ : int
+        Number of eigenfunctions used.
+    alpha_ : float
+        Regularisation used.
+    smoothness_ : float
+        Exponent of the roughness used.
+    leave_one_out_error_ : float
+        Mean squared error of the labelled rows, each predicted from the others.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -102,7 +134,9 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
 
         Parameters
         ----------
-        {X/chunk}
+        X : array-like or sparse matrix of shape (n_chunk, n_features)
+            Next rows. ``embedder`` must have ``partial_fit``; if it is None, a GreedySpectralEmbedding is
+            used, with divisive normalisation and at most 500 dictionary rows.
         y : array-like of shape (n_chunk,) or (n_chunk, n_outputs), optional
             Values, as for ``fit``. If None, no value of the chunk is known.
 
@@ -148,6 +182,11 @@ class EigenfunctionRegressor(MultiOutputMixin, EigenRidgeMixin, RegressorMixin, 
     def _n_outputs(self) -> int | None:
         """Number of columns of ``predict``, None for one value per row."""
         return None if self._is_flat_ else len(self._ridge_.intercept)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         return values[:, 0] if self._is_flat_ else values

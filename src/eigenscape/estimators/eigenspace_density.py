@@ -20,7 +20,6 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
@@ -45,7 +44,6 @@ class _Fold(NamedTuple):
     span: np.ndarray  # distances of the rows left out from the span
 
 
-@documented
 class EigenspaceDensity(DensityMixin, BaseEstimator):
     r"""Density of coordinates by a mixture of Gaussians, and outliers by density and distance from the span.
 
@@ -59,16 +57,29 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     probabilities that a row like the training rows is at least as unusual. Both are measured on rows left
     out of the fit.
 
-    Densities are those of coordinates, not of rows: compare them for one embedder only.
+    These are densities of coordinates, not of rows: compare them for one embedder only.
 
     Parameters
     ----------
     embedder : estimator or None, default=None
         Any estimator with ``transform``. If None, KernelPCA with 10 components. Maps that place every row
-        among the training rows, such as those of neighbourhood graphs, do not show outliers by their
-        density; their distance from the span is then that of a row from its reconstruction.
+        among the training rows, such as maps of neighbourhood graphs, do not show outliers by their density;
+        the distance from the span is then the distance of a row from its reconstruction.
     n_mixtures : int or "auto", default="auto"
         Number of Gaussians. "auto" has the largest mean log density of rows left out.
+    contamination : float or "auto", default="auto"
+        Share of the training rows, in (0, 0.5], that ``predict`` calls outliers. "auto": the training rows
+        are taken to be usual, and one in a hundred rows left out is called an outlier.
+    prefit : bool, default=False
+        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds and of the mixtures.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Form of the covariances, as in sklearn.mixture.GaussianMixture.
     reg_covar : float, default=1e-3
@@ -77,16 +88,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Distance of a row from the span. "kernel": in feature space, for kernels of two rows. "inverse": the
         squared distance of a row from ``inverse_transform`` of its coordinates. "none": only the density
         counts. "auto" is the first of these that ``embedder`` has.
-    contamination : float or "auto", default="auto"
-        Share of the training rows, in (0, 0.5], that ``predict`` calls outliers. "auto": the training rows
-        are taken to be usual, and one in a hundred rows left out is called an outlier.
     cv : int, default=3
         Number of folds in which rows are left out: of the embedder too, unless it is fitted already.
-    prefit : bool, default=False
-        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the folds and of the mixtures.
-    {n_jobs} {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -101,7 +106,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Distance from the span that is used.
     offset_ : float
         Score below which a row is an outlier.
-    {embedder_} {n_features_in_}
+    embedder_ : estimator
+        The fitted embedder.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -149,7 +157,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data, in the form that ``embedder`` takes.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -323,7 +332,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_new, n_features)
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -359,8 +369,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new,)
-            Sum of the logarithms of two probabilities: of a density as low, and of a distance from the span
-            as large; minus ``offset_``.
+            Sum of the logarithms of two probabilities, minus ``offset_``: the probability that a row has at
+            most this density, and the probability that it has at least this distance from the span.
         """
         coordinates = self._place(X)
         with running(self):
@@ -386,7 +396,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

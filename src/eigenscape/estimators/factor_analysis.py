@@ -7,28 +7,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._progress import reporting
 from eigenscape._warnings import warn
+from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory
-from eigenscape.estimators._docs import documented
-from eigenscape.estimators._latent import GaussianMixin, LatentMixin, warn_if_stopped
+from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._validation import (
-    check_count,
-    check_input,
-    check_positive,
-    check_weights,
-    valid_rows,
-)
+from eigenscape.estimators._rows import check_input, check_weights, valid_rows
+from eigenscape.estimators._running import fitting
+from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.probabilistic_pca import Posterior
 
 
-@documented
-class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
+class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -45,9 +38,20 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
     n_components : int, default=2
         Number of latent coordinates :math:`q`. For :math:`d` features the model is determined only if
         :math:`(d - q)^2 \ge d + q`; otherwise many models have the same likelihood.
-    {tol/em} {max_iter/em} {random_state}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
         Used if values are missing.
-    {verbose}
+
+    Other Parameters
+    ----------------
+    tol : float, default=1e-8
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
+    max_iter : int, default=1000
+        Maximum number of steps of EM.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -56,13 +60,22 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         are independent given :math:`y`.
     components_ : ndarray of shape (n_components, n_features)
         The transpose of ``loadings_``.
-    {mean_/latent}
+    mean_ : ndarray of shape (n_features,)
+        Mean :math:`\mu`.
     noise_variance_ : ndarray of shape (n_features,)
         The diagonal of :math:`\Psi`.
-    {n_components_} {log_likelihood_} {log_likelihoods_}
+    n_components_ : int
+        Number of coordinates.
+    log_likelihood_ : float
+        Log-likelihood of the observed values of the training samples.
+    log_likelihoods_ : list of float
+        Log-likelihood after each step of EM; a single value for a closed form.
     n_iter_ : int
         Number of steps.
-    {converged_} {n_features_in_}
+    converged_ : bool
+        Whether EM stopped because the log-likelihood rose by no more than ``tol``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -100,15 +113,17 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, NaN for missing values. Every row and every column needs an observed value.
-        {y} {sample_weight}
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
         self
         """
-        self._reset()
-        check_in_memory(self, X)
-        with reporting(self.verbose):
+        with fitting(self):
+            check_in_memory(self, X)
             X = check_input(self, X, reset=True)
             X, weights = valid_rows(X, check_weights(sample_weight, X))
             check_rank(check_count("n_components", self.n_components), *X.shape)
@@ -117,8 +132,8 @@ class FactorAnalysis(GaussianMixin, LatentMixin, LinearMixin, Estimator):
             seed = self._seed()
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
-        self._set_model(result)
-        self.components_, self.n_components_ = self.loadings_.T, self.n_components
+            self._set_model(result)
+            self.components_, self.n_components_ = self.loadings_.T, self.n_components
         warn_if_stopped(self)
         if len(result.at_floor):
             shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")

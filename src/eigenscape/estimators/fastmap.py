@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.base import n_points
@@ -17,8 +16,7 @@ from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
-@documented
-class FastMap(EmbeddingMixin, KernelMixin, Estimator):
+class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 
     The coordinate of :math:`x` on the line through the pivots :math:`a, b` is, by the law of cosines,
@@ -34,18 +32,34 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
+        Only the distances to the pivots are used after ``fit``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+        The searches start from random points.
+
+    Other Parameters
+    ----------------
     n_rounds : int, default=5
         Number of moves to the farthest point and back in the search for a pair of distant points.
-    {metric/distance}
-        Only the distances to the pivots are used after ``fit``.
-    {metric_params} {random_state}
-        The searches start from random points.
-    {verbose}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         The first pivot of each pair has coordinate 0.
     pivots_ : ndarray of shape (n_components, 2)
         Indices of the samples that are pivots.
@@ -59,7 +73,12 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
         this kernel.
     residuals_ : ndarray of shape (n_components,)
         Errors of the kernel along each line that is reproduced from the coordinates: rounding errors.
-    {solver_} {n_iter_} {n_features_in_}
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -73,7 +92,6 @@ class FastMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_count, check_jobs
 from eigenscape.estimators._vertices import check_graph
@@ -29,7 +28,6 @@ class GraphEmbedding(NamedTuple):
     distortion: float  # Brand eq. 5
 
 
-@documented
 def graph_embedding(
     graph: Any,
     n_components: int = 2,
@@ -54,7 +52,24 @@ def graph_embedding(
     ----------
     graph : array or sparse matrix of shape (n_vertices, n_vertices)
         Symmetric non-negative edge weights of a connected graph.
-    {n_components} {eigen_solver/graph} {tol} {random_state} {n_jobs}
+    n_components : int, default=2
+        Number of coordinates.
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
 
     Returns
     -------

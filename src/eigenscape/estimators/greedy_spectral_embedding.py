@@ -13,31 +13,24 @@ from eigenscape import distributed
 from eigenscape.dictionary.readers import ArrayReader, ChunkReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory, validate_blocks
+from eigenscape.distributed.sample_fit import check_not_precomputed
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._base import Estimator, KernelMixin, spectral_attributes
-from eigenscape.estimators._collections import check_in_memory, validate_blocks
+from eigenscape.estimators._base import KernelEstimator, spectral_attributes
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     bind,
     check_dictionary,
     check_n_distinct,
     dictionary_attributes,
+    projection_error,
     select_members,
     select_members_of_blocks,
 )
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import check_not_precomputed
+from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_gamma,
-    check_input,
-    check_jobs,
-    check_number,
-)
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_jobs, check_number
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -88,8 +81,7 @@ def _fit_chunk(state: DictionaryState, chunk: PointArray, options: DictionaryOpt
     return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
 
 
-@documented
-class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estimator):
+class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     r"""Kernel PCA or spectral embedding with a dictionary selected in one pass over the data (Ouimet).
 
     A point is added to the dictionary :math:`d_1 \dots d_m` if its squared distance in feature space from the
@@ -98,7 +90,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
 
     .. math:: \hat K(x, y) = A(x)\, M\, A(y)',
 
-    which is normalised without forming it (proposition 2). Its eigenvectors are those of the :math:`m \times
+    which is normalised without forming it (proposition 2). Its eigenvectors follow from the :math:`m \times
     m` problem :math:`A'A\,u = \lambda M^{-1} u`, and the coordinates of any point follow from its weights,
     :math:`A(x)\,u`. All points contribute to the estimate, not just the dictionary. Time is :math:`O(n m^2)`,
     memory :math:`O(m^2)`.
@@ -107,7 +99,12 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     ----------
     n_components : int or None, default=2
         Number of coordinates; None for all eigenfunctions with a positive eigenvalue.
-    {kernel}
+    kernel : str, callable or Kernel, default="rbf"
+        "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a Kernel, or a function of
+        two samples (rows, or arbitrary objects if ``X`` is a list of objects) that returns a number.
+        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes the similarities of new
+        points to the training samples.
+
         The kernel must be positive semi-definite.
     normalization : {"additive", "divisive", None}, default="additive"
         "additive": kernel PCA, with coordinates :math:`\sqrt{\lambda_r} v_r`. "divisive": the normalisation
@@ -121,14 +118,29 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Size of the dictionary, selected with an almost minimal error in several passes over the data
         (algorithm 2). For a stream that is read once its members are replaced as better ones arrive
         (:meth:`partial_fit`). If ``tol`` is given too, the maximum size.
+    gamma : float or None, default=None
+        Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
+        the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
+        "sigmoid".
+
+        For a stream it is estimated from the first chunk.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"}, array or model, default="greedy"
         Selection of the dictionary. "greedy": algorithms 1 and 2, which bound the largest error. "rpcholesky"
         (randomly pivoted Cholesky, Chen et al. 2022): each point is drawn with a probability proportional to
         its error, which makes the mean error small in few passes over the data. "maxmin": each point is the
         farthest from the previous ones. "kmeans": rows nearest to the centres of k-means. All but "greedy"
-        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself;
-        so are those of a fitted model with ``dictionary_`` and the same kernel. Members that depend linearly
-        on the previous ones are left out.
+        need ``dictionary_size``. Row indices, or points of shape (m, n_features), are the dictionary itself.
+        A fitted model with ``dictionary_`` and the same kernel gives its dictionary. Members that depend
+        linearly on the previous ones are left out.
     sum_to_one : bool or None, default=None
         Whether projection weights sum to one (eq. 7), which makes them invariant to translation in feature
         space. If None, True for "additive" only.
@@ -137,16 +149,30 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         points.
     normalize_first : bool, default=False
         Whether divisive normalisation precedes the selection (sec. 3.2): members are selected, and points
-        projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over
-        at most 1000 random points, of a stream those of its first chunk. ``tol`` is to be compared with
-        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times those of a kernel divided by sums.
+        projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over at
+        most 1000 random points (of the first chunk of a stream). ``tol`` is to be compared with :math:`k(x,
+        x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by sums.
         ``averages`` is ignored. For ``normalization="divisive"`` only.
-    {gamma/kernel}
-        For a stream it is estimated from the first chunk.
-    {degree} {coef0} {inverse}
+    degree : float, default=3
+        Degree of "poly". Ignored by other kernels.
+    coef0 : float, default=1
+        Constant term of "poly" and "sigmoid". Ignored by other kernels.
+    inverse : {"auto", "fixed-point", "ridge"}, default="auto"
+        Method of ``inverse_transform``. "fixed-point", for "rbf": pre-images, i.e. rows whose image in
+        feature space is nearest to the point with the given coordinates (Mika et al.), which removes noise.
+        "ridge", for any kernel: kernel ridge regression from coordinates to rows. "auto" uses the inverse of
+        PCA for "linear", "fixed-point" for "rbf" and "ridge" otherwise. The parameters ``inverse``,
+        ``inverse_alpha`` and ``inverse_gamma`` may be changed after ``fit``.
+
         "fixed-point" is not available for divisive normalisation. After fitting to a stream the dictionary is
         used in place of the training rows.
-    {inverse_alpha} {inverse_gamma} {random_state} {n_jobs} {verbose}
+    inverse_alpha : float or None, default=None
+        Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
+    inverse_gamma : float or None, default=None
+        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
+        ``gamma``. If None, one over the median squared distance between coordinates.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -168,9 +194,26 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         Number of samples seen.
     n_passes_ : int
         1 after ``partial_fit`` or for an iterator; 2 if every point was projected on the final dictionary.
-    {eigenvalues_} {kernel_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+
         After fitting to a stream, values are those between any points and the dictionary.
-    {residuals_} {solver_} {n_iter_} {gamma_} {inverse_error_} {n_features_in_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    gamma_ : float
+        Width of the kernel. Set for kernels that have one.
+    inverse_error_ : float
+        Error of ``inverse_transform``: root mean square distance between at most 1000 training rows and their
+        reconstructions, relative to the spread of the rows. Computed on first access.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -198,6 +241,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
     _state_: DictionaryState
     _stream_: KeptChunks | None
     _embedding_: Any
+
+    projection_error = projection_error
 
     def __init__(
         self,
@@ -250,20 +295,20 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
             iterable of chunks of rows. It is never held in memory as a whole and is read twice, an iterator
             only once. A dask array or dataframe is processed on its workers, and ``embedding_`` is then a
             dask array.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
-        options = self._options()
-        self._reset()
-        self._stream_ = self._embedding_ = None
-        if is_collection(X):
-            return self._fit_collection(X, options)
-        check_in_memory(self, X)
-        chunks = None if self._is_precomputed() else as_chunks(X)
-        with running(self):
+        with fitting(self):
+            options = self._options()
+            self._stream_ = self._embedding_ = None
+            if is_collection(X):
+                return self._fit_collection(X, options)
+            check_in_memory(self, X)
+            chunks = None if self._is_precomputed() else as_chunks(X)
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
@@ -280,7 +325,6 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     @available_if(_supports_single_pass)
-    @documented
     def partial_fit(self, X: Any, y: object = None) -> Self:
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
@@ -312,7 +356,8 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         ----------
         X : array-like or sparse matrix of shape (n_chunk, n_features), or a dask collection
             The chunk.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -384,7 +429,7 @@ class GreedySpectralEmbedding(DictionaryMixin, InverseMixin, KernelMixin, Estima
         return self
 
     @property
-    def embedding_(self) -> np.ndarray:
+    def embedding_(self) -> np.ndarray:  # type: ignore[override]
         """Coordinates of the training points."""
         if vars(self).get("_embedding_") is not None:
             return self._embedding_

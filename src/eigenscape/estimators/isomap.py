@@ -12,21 +12,18 @@ from eigenscape import _memory
 from eigenscape.dictionary.landmarks import NAMES
 from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
-    EmbeddingMixin,
-    Estimator,
     FitResult,
-    KernelMixin,
+    KernelEstimator,
     spectral_attributes,
 )
 from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_flag
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
@@ -45,8 +42,7 @@ from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
-@documented
-class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 
     The geodesic distance of two points is the length of the shortest path between them through the
@@ -61,21 +57,70 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
     (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23). The distances (n_samples, q) are part of
-    the model, and those of a new point are computed from those of its neighbours. With all samples as
-    landmarks the result is that of Isomap.
+    the model; the distances of a new point are computed from the distances of its neighbours. With all
+    samples as landmarks the result equals Isomap.
 
     Parameters
     ----------
-    {n_components} {n_neighbors} {joined}
-        The stricter rules leave out shortcuts, which distort geodesic distances.
-    {radius} {metric/graph} {metric_params} {neighbors} {on_disconnected}
+    n_components : int, default=2
+        Number of coordinates.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
+        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
+        the training samples.
     n_landmarks : int, "auto" or None, default=None
         Number of landmarks, in each component if components are embedded separately. If None, all samples are
         used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
         requires) and doubles the number until the embedding moves by less than ``landmark_tol``.
-    {landmarks}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    joined : {"union", "mutual", "shared"}, default="union"
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
+
+        The stricter rules leave out shortcuts, which distort geodesic distances.
+    radius : float or None, default=None
+        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them; "per_component" embeds each component separately; "largest" embeds the largest and places all
+        other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
+    landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
+        Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
+        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
+        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
+        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
+        gives the landmarks themselves.
+
         Distances are geodesic, and of given points the nearest samples are used.
-    {landmark_tol}
+    landmark_tol : float, default=0.01
+        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
+        not landmarks, after alignment, relative to the spread of the embedding.
     axes : {"landmarks", "samples"}, default="landmarks"
         Points whose principal axes are the coordinates of a map from landmarks. "samples" projects all
         samples on the span of the landmarks, as a dictionary does (Ouimet sec. 3), and takes their axes. At
@@ -87,18 +132,72 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
         :class:`OrdinalMDS` does. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
         ``eigenfunctions`` and ``loss``; ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` are ignored,
         and ``max_iter`` (None for 300) limits its iterations.
-    {n_init}
+    n_init : int, default=4
+        Number of starting configurations: classical MDS of the ranks and ``n_init - 1`` random ones. The
+        result with the smallest stress is kept.
+
         Ignored unless ``ordinal=True``.
-    {ties}
+    ties : {"primary", "secondary"}, default="primary"
+        Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
+        fitted by one value ("secondary").
+
         Ignored unless ``ordinal=True``.
-    {order} {indefinite} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    order : {"value", "magnitude"}, default="value"
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+    indefinite : {"keep", "clip", "shift"}, default="keep"
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
+    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+        Eigensolver. "auto" chooses by the size and storage of the matrix; see
+        :mod:`eigenscape.solvers.solve`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_/parts} {kernel_} {component_labels_} {n_connected_components_} {degrees_}
-    {n_neighbors_} {neighbor_recall_} {landmarks_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,) or (n_connected_components, n_components)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
+        component if components are embedded separately.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    landmarks_ : ndarray
+        Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
+        if points were given.
+
         Set if landmarks are used, as are the next three.
-    {n_landmarks_} {landmark_steps_} {landmark_reason_}
+    n_landmarks_ : int
+        Number of landmarks.
+    landmark_steps_ : list of LandmarkStep
+        ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
+    landmark_reason_ : str
+        Explanation of the number of landmarks.
     landmark_rank_ : int or ndarray of shape (n_connected_components,)
         Set if ``axes="samples"``: the number of eigenfunctions of the landmarks on which the samples are
         projected, those with eigenvalues above the magnitude of the most negative one, at least
@@ -106,12 +205,30 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     stress_ : float or ndarray of shape (n_connected_components,)
         Kruskal's stress-1. Set if ``ordinal=True``; one value per component if components are embedded
         separately.
-    {negative_fraction_}
+    negative_fraction_ : float
+        ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
+        treated. Computed on first access.
+
         Of the geodesic distances (between landmarks); not available if several components are embedded
         separately.
-    {is_euclidean_}
+    is_euclidean_ : bool
+        Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2). Computed on
+        first access.
+
         Of the same distances.
-    {inverse_error_/local} {residuals_} {solver_} {n_iter_} {n_features_in_}
+    inverse_error_ : float
+        Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
+        each place of the map: root mean square distance between at most 1000 training rows and their
+        leave-one-out reconstructions, relative to the spread of the rows. Computed on first access. Not
+        available for precomputed matrices or if several components are embedded separately.
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -137,6 +254,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     """
 
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,
@@ -313,7 +431,7 @@ class Isomap(SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMi
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.
 
-        It is the root of :meth:`loss`, and the same number as that of scikit-learn's method.
+        It is the root of :meth:`loss`, and equals the result of scikit-learn's method.
 
         Returns
         -------

@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_in_memory, rowwise
-from eigenscape.estimators._docs import documented
-from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import fit_to_sample
+from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import as_contiguous_float64, check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import check_choice, check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.elliptic import CovarianceType
@@ -40,7 +40,6 @@ from eigenscape.quality.edge_distortion import distortion
 _DEFAULT_KERNELS = 64
 
 
-@documented
 class KernelEigenmap(Estimator):
     r"""A continuous map from the space of the data that is smooth on a graph, and its inverse.
 
@@ -61,7 +60,8 @@ class KernelEigenmap(Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     n_kernels : int, "auto" or None, default=None
         Number of kernels. If None, 64, or fewer if :math:`z` would have more entries than half the samples.
         If there are at least as many features as samples, about as many kernels as local coordinates.
@@ -70,6 +70,22 @@ class KernelEigenmap(Estimator):
     sigma : float or "auto", default="auto"
         Width of the kernels. "auto" is half the median distance of a centre to its third nearest other
         centre. Ignored if ``covariances`` is an array.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample; two samples are connected if at least one is among the
+        neighbours of the other. If None, 12, or fewer for less than 48 distinct samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+
+        Rows are needed, so "precomputed" distances are not supported.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     covariances : {"spherical", "full"} or array-like, default="spherical"
         Covariances :math:`\Sigma_k` of the kernels. "spherical": :math:`\sigma^2 I`. "full": each kernel has
         the shape of the samples around it; its largest width is ``sigma``, the smallest at least a fifth of
@@ -113,12 +129,24 @@ class KernelEigenmap(Estimator):
         Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
         "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
         and the parameter may be changed after ``fit``.
-    n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample; two samples are connected if either is among those of the
-        other. If None, 12, or fewer for less than 48 distinct samples.
-    {radius} {weights} {t} {metric}
-        Rows are needed, so "precomputed" distances are not supported.
-    {metric_params} {neighbors}
+    radius : float or None, default=None
+        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+    weights : {"binary", "heat", "inverse"}, default="inverse"
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1.
+    t : float or None, default=None
+        Width of heat weights. If None, the median squared length of the edges.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
     regularization : float, default=0
         Added to the diagonal of :math:`W`. Makes the map more isometric if all neighbourhoods have the same
         size (Brand sec. 4).
@@ -126,18 +154,20 @@ class KernelEigenmap(Estimator):
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "whole" keeps the components, each with its own constant eigenvector. Both issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
-    {random_state} {n_jobs} {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues :math:`\lambda`, largest first.
     distortion_ : float
         :func:`eigenscape.quality.distortion` of the embedding; comparable between methods on one graph.
     residuals_ : ndarray of shape (n_components,)
-        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; those of the iterative
-        solver are relative to :math:`v` in the norm of the eigenproblem.
+        Residual norms of the reduced eigenproblem, relative to :math:`|ZDZ'| |v|`; for the iterative solver,
+        relative to :math:`v` in the norm of the eigenproblem.
     n_iter_ : int
         Number of restarts of the iterative solver; 1 for the dense one.
     rank_ : int
@@ -161,8 +191,23 @@ class KernelEigenmap(Estimator):
         to the diameter of the data. Computed on first access.
     graph_ : sparse array of shape (n_vertices, n_vertices)
         Edge weights; duplicate samples share a vertex.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_}
-    {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    t_ : float
+        Width of heat weights. Set if ``weights="heat"``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -245,7 +290,8 @@ class KernelEigenmap(Estimator):
         X : array-like of shape (n_samples, n_features)
             Training data; may be sparse with ``basis="features"``. For a dask collection the map is fitted to
             a sample of its rows.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Symmetric edge weights between the rows of ``X``. If None, their neighbourhood graph is computed.
             New points are placed by their features alone.
@@ -254,25 +300,23 @@ class KernelEigenmap(Estimator):
         -------
         self
         """
-        check_kernel_parameters(self)
-        self._reset()
-        if is_collection(X) and graph is None:
-            with running(self):
+        with fitting(self):
+            check_kernel_parameters(self)
+            if is_collection(X) and graph is None:
                 return fit_to_sample(self, X, spectral=False)
-        rows = self._validate_rows(X, reset=True)
-        with running(self):
+            rows = self._validate_rows(X, reset=True)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
             )
-        self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
-        self._inverse_ = {}
-        self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
-        self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
-        self.rank_, self.n_iter_ = solution.rank, solution.n_iter
-        self.distortion_ = distortion(Y, graph_data.W)
-        for name, value in graph_data.attributes.items():
-            setattr(self, name, value)
+            self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
+            self._inverse_ = {}
+            self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
+            self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
+            self.rank_, self.n_iter_ = solution.rank, solution.n_iter
+            self.distortion_ = distortion(Y, graph_data.W)
+            for name, value in graph_data.attributes.items():
+                setattr(self, name, value)
         return self
 
     def _fit_features(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     bind,
     check_dictionary,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
+    projection_error,
 )
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, SampleWeightMixin, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed import Blocks
 
 
-@documented
-class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Finds the functions :math:`f_r` with the largest :math:`\lambda_r` in
@@ -46,18 +44,109 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
 
     Parameters
     ----------
-    {n_components/optional} {kernel} {gamma/kernel} {degree} {coef0} {order} {storage} {dictionary_size}
+    n_components : int or None, default=2
+        Number of coordinates. If None, all with a nonzero eigenvalue.
+    kernel : str, callable or Kernel, default="rbf"
+        "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a Kernel, or a function of
+        two samples (rows, or arbitrary objects if ``X`` is a list of objects) that returns a number.
+        "precomputed": ``X`` is the matrix of similarities, and ``transform`` takes the similarities of new
+        points to the training samples.
+    gamma : float or None, default=None
+        Width of "rbf", "laplacian", "poly" and "sigmoid". If None, it is estimated from the data: one over
+        the median (squared) distance for "rbf" and "laplacian", one over the mean squared norm for "poly" and
+        "sigmoid".
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    degree : float, default=3
+        Degree of "poly". Ignored by other kernels.
+    coef0 : float, default=1
+        Constant term of "poly" and "sigmoid". Ignored by other kernels.
+    order : {"value", "magnitude"}, default="value"
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+    storage : {"auto", "blocked"}, default="auto"
+        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
+        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
+    dictionary_size : int or None, default=None
+        Number of dictionary samples whose span approximates the kernel, chosen greedily (Ouimet). Time grows
+        as ``n m^2`` and memory as ``m^2`` for ``m`` dictionary samples. If None, the size follows from
+        ``dictionary_tol``; if both are None, no dictionary is used. The kernel must be positive
+        semi-definite. The remaining small eigenproblem is solved directly: ``eigen_solver``, ``tol`` and
+        ``max_iter`` are ignored.
+
         ``storage`` is ignored, too.
-    {dictionary_tol} {dictionary} {inverse} {inverse_alpha} {inverse_gamma} {eigen_solver} {tol} {max_iter}
-    {random_state} {n_jobs} {verbose}
+    dictionary_tol : float or None, default=None
+        Largest squared distance in feature space of a sample to the span of the dictionary. With
+        ``dictionary_size``, samples are added until either limit is reached.
+    dictionary : array-like of shape (m, n_features), fitted model or None, default=None
+        Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
+        :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
+        feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
+    inverse : {"auto", "fixed-point", "ridge"}, default="auto"
+        Method of ``inverse_transform``. "fixed-point", for "rbf": pre-images, i.e. rows whose image in
+        feature space is nearest to the point with the given coordinates (Mika et al.), which removes noise.
+        "ridge", for any kernel: kernel ridge regression from coordinates to rows. "auto" uses the inverse of
+        PCA for "linear", "fixed-point" for "rbf" and "ridge" otherwise. The parameters ``inverse``,
+        ``inverse_alpha`` and ``inverse_gamma`` may be changed after ``fit``.
+    inverse_alpha : float or None, default=None
+        Regularisation of ``inverse="ridge"``. If None, it is chosen by leave-one-out error.
+    inverse_gamma : float or None, default=None
+        Width of the Gaussian kernel between coordinates used by ``inverse="ridge"``; ``kernel`` has the width
+        ``gamma``. If None, one over the median squared distance between coordinates.
+    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+        Eigensolver. "auto" chooses by the size and storage of the matrix; see
+        :mod:`eigenscape.solvers.solve`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_} {kernel_} {residuals_} {solver_} {n_iter_} {gamma_} {dictionary_}
-    {dictionary_indices_} {gram_error_bound_} {inverse_error_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    gamma_ : float
+        Width of the kernel. Set for kernels that have one.
+    dictionary_ : array of shape (m, n_features)
+        Samples of the dictionary. Set if a dictionary is used.
+    dictionary_indices_ : ndarray of shape (m,)
+        Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a
+        dictionary is used.
+    gram_error_bound_ : float
+        Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
+    inverse_error_ : float
+        Error of ``inverse_transform``: root mean square distance between at most 1000 training rows and their
+        reconstructions, relative to the spread of the rows. Computed on first access.
+
         With ``inverse="ridge"`` each row is left out of its own reconstruction. Not available for precomputed
         kernels and lists of objects.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -87,6 +176,8 @@ class KernelPCA(SampleWeightMixin, DictionaryMixin, InverseMixin, EmbeddingMixin
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
+    fit = fit_weighted
+    projection_error = projection_error
 
     def __init__(
         self,

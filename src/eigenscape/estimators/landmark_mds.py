@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import (
     check_landmark_distances,
@@ -35,8 +34,7 @@ from eigenscape.methods.mds import Indefinite
 from eigenscape.solvers import Order, SolverConfig
 
 
-@documented
-class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 
     With :math:`E` the squared distances between :math:`q` landmarks, :math:`U, \Lambda` the eigenvectors and
@@ -53,27 +51,107 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMix
 
     Parameters
     ----------
-    {n_components} {n_landmarks} {landmarks}
-        Landmarks given as points need not be samples.
-    {landmark_tol} {metric/distance}
+    n_components : int, default=2
+        Number of coordinates.
+    n_landmarks : int or "auto", default="auto"
+        Number of landmarks. "auto" starts with 16 (or twice as many as ``n_components`` requires) and doubles
+        the number until the embedding moves by less than ``landmark_tol``, or to 1024, with a warning.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
         Only the distances to the landmarks are used. If ``landmarks`` are q sample indices, ``X`` may also be
         a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes rows like
         that).
-    {metric_params} {order} {indefinite} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    landmarks : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
+        Choice of the landmarks. "maxmin" repeatedly takes the sample farthest from the landmarks chosen so
+        far; "greedy" takes the sample farthest from their affine span (pivots of a partial Cholesky
+        factorisation, then as "maxmin"); "kmeans" takes the samples nearest to the centres of k-means;
+        "random" draws samples. An array of sample indices, or of points of shape (n_landmarks, n_features),
+        gives the landmarks themselves.
+
+        Landmarks given as points need not be samples.
+    landmark_tol : float, default=0.01
+        Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
+        not landmarks, after alignment, relative to the spread of the embedding.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    order : {"value", "magnitude"}, default="value"
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+    indefinite : {"keep", "clip", "shift"}, default="keep"
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
+    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+        Eigensolver. "auto" chooses by the size and storage of the matrix; see
+        :mod:`eigenscape.solvers.solve`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_/landmarks} {kernel_/landmarks} {landmarks_} {n_landmarks_} {landmark_steps_}
-    {landmark_reason_} {inverse_error_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the kernel between landmarks.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the
+        landmarks, which are ``kernel_.X``.
+    landmarks_ : ndarray
+        Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
+        if points were given.
+    n_landmarks_ : int
+        Number of landmarks.
+    landmark_steps_ : list of LandmarkStep
+        ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
+    landmark_reason_ : str
+        Explanation of the number of landmarks.
+    inverse_error_ : float
+        Error of ``inverse_transform``: root mean square distance between at most 1000 training rows and their
+        reconstructions, relative to the spread of the rows. Computed on first access.
+
         The training rows are the landmarks here, because the model stores no others. With the Euclidean
         metric ``inverse_transform`` is the inverse of PCA. With other metrics it fits the rows by an affine
         function of the coordinates around each point of the map, and each row is left out of its own
         reconstruction. Not available for precomputed distances and lists of objects.
-    {negative_fraction_}
+    negative_fraction_ : float
+        ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
+        treated. Computed on first access.
+
         The distances are those between landmarks.
-    {is_euclidean_}
+    is_euclidean_ : bool
+        Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2). Computed on
+        first access.
+
         The distances are those between landmarks.
-    {residuals_} {solver_} {n_iter_} {n_features_in_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------

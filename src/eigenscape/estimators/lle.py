@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_attributes
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
-from eigenscape.estimators._weights import SampleWeightMixin, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.alignment import LLEMethod
@@ -23,8 +22,7 @@ from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
-@documented
-class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator):
+class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
     Weights :math:`W` reconstruct each point from its neighbours. The embedding minimises
@@ -39,20 +37,44 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
 
     .. math:: (x_i - x)'(x_j - x) = \tfrac12\bigl(d(x, x_i)^2 + d(x, x_j)^2 - d(x_i, x_j)^2\bigr).
 
-    All methods therefore accept any metric and precomputed distances. With Euclidean distances the map is
-    that of the rows. Other distances may give local Gram matrices with negative eigenvalues, for which no
-    weights are best; these eigenvalues are set to zero.
+    All methods therefore accept any metric and precomputed distances. Euclidean distances give the same map
+    as the rows. Other distances may give local Gram matrices with negative eigenvalues, for which no weights
+    are best; these eigenvalues are set to zero.
 
     Parameters
     ----------
-    {n_components} {n_neighbors}
+    n_components : int, default=2
+        Number of coordinates.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+
         Each sample is reconstructed from these.
-    {radius}
-        Each sample is reconstructed from all samples within the radius. The methods other than "standard"
-        need a minimum number of them (see ``method``).
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
         Matrix :math:`M`, as above. For :math:`d` components a neighbourhood needs at least 1 neighbour
         ("standard"), :math:`d` ("modified"), :math:`d (d + 3) / 2` ("hessian") or :math:`d + 1` ("ltsa").
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn or a function of two rows. "precomputed": ``X`` contains distances, as a
+        dense matrix or as a sparse neighbourhood graph; ``transform`` takes the distances of new points to
+        the training samples.
+
+        Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
+        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
+        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    radius : float or None, default=None
+        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+
+        Each sample is reconstructed from all samples within the radius. The methods other than "standard"
+        need a minimum number of them (see ``method``).
     reg : float, default=1e-3
         Regularisation of the local Gram matrices: ``reg`` times their trace is added to the diagonal, as in
         scikit-learn (Saul and Roweis divide by the number of neighbours). Of the values for which Swiss rolls
@@ -63,21 +85,85 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     c : float or None, default=None
         If None, new points are placed by the limit of large ``c``, as above. A number above 1 selects
         Bengio's kernel ``k_m = (c - 1) k' + k''``, which draws new points towards the origin.
-    {metric/graph}
-        Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
-        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
-        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
-    {metric_params} {neighbors} {on_disconnected} {n_anchors}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them; "per_component" embeds each component separately; "largest" embeds the largest and places all
+        other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
+    n_anchors : int or None, default=None
+        Number of anchors, the centres of k-means. If given, a point has weights :math:`a(x)` on its nearest
+        anchors, and coordinates are linear functions of these weights. The eigenproblem has the size
+        ``n_anchors``, and uses the graph of all samples; new points are placed by their nearest anchors.
+        Needs dense rows and the Euclidean metric. If None, no anchors are used.
+
         Weights are barycentric, with ``reg``. The matrix is :math:`A' M A` with :math:`A' A`; ``c`` must be
         None, and ``eigen_solver`` is not used.
-    {eigen_solver/graph} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_/parts}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,) or (n_connected_components, n_components)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
+        component if components are embedded separately.
+
         The matrix is ``c I - M``, with ``c = 1`` if ``c`` is None.
-    {kernel_} {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
-    {anchors_} {inverse_error_/local} {residuals_} {solver_} {n_iter_} {n_features_in_}
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    anchors_ : ndarray of shape (n_anchors, n_features)
+        Anchors. Set if ``n_anchors`` is given.
+    inverse_error_ : float
+        Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
+        each place of the map: root mean square distance between at most 1000 training rows and their
+        leave-one-out reconstructions, relative to the spread of the rows. Computed on first access. Not
+        available for precomputed matrices or if several components are embedded separately.
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -93,6 +179,7 @@ class LocallyLinearEmbedding(SampleWeightMixin, InverseMixin, EmbeddingMixin, Ke
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -9,11 +9,10 @@ import numpy as np
 
 from eigenscape import distributed
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import check_weight, validate_blocks
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_count, check_flag, check_jobs
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
@@ -21,7 +20,6 @@ from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 
 
-@documented
 class LocalityPreservingProjection(LinearMixin, Estimator):
     r"""The linear map that varies least along the edges of the neighbourhood graph.
 
@@ -36,16 +34,54 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     affine : bool, default=True
         Whether the map has a constant term. Without it the directions depend on the origin, and directions
         along which the data are constant are omitted.
-    {n_neighbors/twelve} {radius} {weights} {t} {metric} {metric_params} {neighbors} {regularization/graph}
-    {on_disconnected/whole} {n_jobs} {verbose}
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample; two samples are connected if at least one is among the
+        neighbours of the other. If None, 12, or fewer for fewer than 48 samples.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    radius : float or None, default=None
+        If given, all samples within this distance are connected, and ``n_neighbors`` is ignored.
+    weights : {"binary", "heat", "inverse"}, default="heat"
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1.
+    t : float or None, default=None
+        Width of heat weights. If None, the median squared length of the edges.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    regularization : float, default=0.0
+        Added to the diagonal of :math:`W`, and so to the degrees (Brand sec. 4).
+    on_disconnected : {"connect", "whole", "raise"}, default="connect"
+        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
+        them, "whole" uses the graph as it is, and "raise" raises an error. Components of a graph passed to
+        ``fit`` cannot be connected.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         Scaled to :math:`Y' D Y = n` on the vertices.
     components_ : ndarray of shape (n_components, n_features)
         Directions.
@@ -56,15 +92,32 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         these to the mean.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, largest first.
-    {distortion_}
+    distortion_ : float
+        :func:`eigenscape.quality.distortion` of the embedding, which compares methods on one graph.
     residuals_ : ndarray of shape (n_components,)
         Residual norms of the generalised eigenproblem, relative to :math:`|X'DX| |a|`.
-    {graph_}
+    graph_ : sparse array of shape (n_vertices, n_vertices)
+        Edge weights :math:`W`. Duplicate samples share a vertex.
     anchor_indices_ : ndarray of shape (n_anchors,)
         Set for dask collections: indices of the samples (at most 5000, random) that ``graph_`` connects. All
         other samples are connected to these; duplicate samples are not merged.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_} {t_}
-    {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    t_ : float
+        Width of heat weights. Set if ``weights="heat"``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -115,32 +168,32 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         ----------
         X : array-like or dask collection of shape (n_samples, n_features)
             Training data.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
-            Symmetric edge weights between the samples. If None, those of the neighbourhood graph.
+            Symmetric edge weights between the samples. If None, the weights of the neighbourhood graph.
 
         Returns
         -------
         self
         """
-        self._reset()
-        check_count("n_components", self.n_components)
-        check_jobs(self.n_jobs)
-        check_flag("affine", self.affine)
-        if is_collection(X):
-            return self._fit_collection(X, graph)
-        rows = check_rows(self, X)
-        check_features(self.n_components, rows.shape[1])
-        with running(self):
+        with fitting(self):
+            check_count("n_components", self.n_components)
+            check_jobs(self.n_jobs)
+            check_flag("affine", self.affine)
+            if is_collection(X):
+                return self._fit_collection(X, graph)
+            rows = check_rows(self, X)
+            check_features(self.n_components, rows.shape[1])
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
                 graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
             )
-        Y = (graph_data.points - projection.mean) @ projection.directions
-        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
-        attributes = {**graph_data.attributes, "distortion_": distortion(Y, graph_data.W)}
-        self._set_attributes(projection.with_signs(signs), attributes)
-        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
+            Y = (graph_data.points - projection.mean) @ projection.directions
+            signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
+            attributes = {**graph_data.attributes, "distortion_": distortion(Y, graph_data.W)}
+            self._set_attributes(projection.with_signs(signs), attributes)
+            self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, graph: Any) -> Self:

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
@@ -24,7 +23,6 @@ from eigenscape.methods.manifold_parzen import ParzenDensity, choose_parameters,
 _NEIGHBORS, _COMPONENTS, _NOISES = (5, 10, 20, 40, 80), (0, 1, 2, 3, 5, 8, 12), np.geomspace(0.02, 5, 9)
 
 
-@documented
 class ManifoldParzen(DensityMixin, BaseEstimator):
     r"""Density by Gaussians along the local tangents of the data (manifold Parzen windows).
 
@@ -43,14 +41,21 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Number of tangent directions; 0 is the usual kernel density estimate.
     noise : float or "auto", default="auto"
         Variance :math:`\sigma^2` in all directions.
-    cv : int, default=3
-        Number of folds. Parameters that are "auto" have the largest mean log density of rows left out, which
-        is not that of leave-one-out: there a row would be a neighbour of the rows that predict it.
-    max_rows : int, default=1000
-        Number of rows, drawn at random, from which parameters are chosen.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
-    {n_jobs} {verbose}
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    cv : int, default=3
+        Number of folds. Parameters that are "auto" are chosen by the largest mean log density of rows left
+        out. Leave-one-out is not used, because a row would then be a neighbour of the rows that predict it.
+    max_rows : int, default=1000
+        Number of rows, drawn at random, from which parameters are chosen.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -62,7 +67,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Mean log density of rows left out. Set if a parameter was "auto".
     cv_scores_ : ndarray of shape (n_candidates, 4)
         Neighbours, components, noise and score of all candidates. Set if a parameter was "auto".
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -105,7 +111,10 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X/training} {y}
+        X : array-like of shape (n_samples, n_features)
+            Training data.
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -185,7 +194,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
     INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._validation import check_choice, check_count
-from eigenscape.estimators._weights import SampleWeightMixin
+from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
 from eigenscape.methods.mds import Indefinite, classical_mds
@@ -26,10 +25,7 @@ from eigenscape.operators.gram import Storage
 from eigenscape.solvers import Order
 
 
-@documented
-class ClassicalMDS(
-    SampleWeightMixin, DistanceSpectrumMixin, InverseMixin, EmbeddingMixin, KernelMixin, Estimator
-):
+class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 
     Double centring turns squared distances into scalar products,
@@ -44,19 +40,81 @@ class ClassicalMDS(
 
     Parameters
     ----------
-    {n_components} {metric/distance} {metric_params}
+    n_components : int, default=2
+        Number of coordinates.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
     centering : array-like of shape (n_samples,) or None, default=None
         Centring weights ``c`` with sum 1 (Burges sec. 2.2.1): the weighted mean of the training samples
         becomes the origin. If None, the weights are equal, or proportional to ``sample_weight``.
-    {order} {indefinite} {storage} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    order : {"value", "magnitude"}, default="value"
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+    indefinite : {"keep", "clip", "shift"}, default="keep"
+        Treatment of negative eigenvalues (Burges sec. 2.2.2). "keep": the kernel is not changed. "clip":
+        negative eigenvalues are set to 0, which gives the nearest positive semi-definite kernel. "shift": the
+        smallest sufficient constant is added to all squared distances.
+    storage : {"auto", "blocked"}, default="auto"
+        Storage of the matrix. "blocked" does not store it, but computes it in blocks in each product. "auto"
+        stores it if it takes at most half of the free memory, and is "blocked" otherwise.
+    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+        Eigensolver. "auto" chooses by the size and storage of the matrix; see
+        :mod:`eigenscape.solvers.solve`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {eigenvalues_} {kernel_} {negative_fraction_} {is_euclidean_} {inverse_error_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+    negative_fraction_ : float
+        ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
+        treated. Computed on first access.
+    is_euclidean_ : bool
+        Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2). Computed on
+        first access.
+    inverse_error_ : float
+        Error of ``inverse_transform``: root mean square distance between at most 1000 training rows and their
+        reconstructions, relative to the spread of the rows. Computed on first access.
+
         With the Euclidean metric ``inverse_transform`` is the inverse of PCA. With other metrics it fits the
         rows by an affine function of the coordinates around each point of the map, and each row is left out
         of its own reconstruction. Not available for precomputed distances and lists of objects.
-    {residuals_} {solver_} {n_iter_} {n_features_in_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -73,6 +131,7 @@ class ClassicalMDS(
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
+    fit = fit_weighted
 
     def __init__(
         self,

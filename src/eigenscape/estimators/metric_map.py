@@ -6,9 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._landmarks import (
     check_landmarks,
     choose_samples,
@@ -24,8 +23,7 @@ from eigenscape.methods.pivots import metric_map
 from eigenscape.solvers import Order
 
 
-@documented
-class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
+class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
     With one landmark as the origin the inner products between landmarks,
@@ -42,31 +40,83 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     n_landmarks : int or None, default=None
         Number of landmarks. If None, twice the number of coordinates (at least two more than these), as the
         authors recommend.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
+        Only the distances to the landmarks are used.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     landmarks : {"random", "maxmin", "kmeans", "greedy"} or array-like of int, default="random"
-        Choice of the landmarks, the first of which is the origin. "random" takes a random sample; "maxmin"
+        Choice of the landmarks. The first landmark is the origin. "random" takes a random sample; "maxmin"
         repeatedly the sample farthest from the landmarks chosen so far; "greedy" the one farthest from their
         affine span (pivots of a partial Cholesky factorisation, then as "maxmin"); "kmeans" the samples
         nearest to the centres of k-means. An array of sample indices gives the landmarks themselves.
-    {order} {metric/distance}
-        Only the distances to the landmarks are used.
-    {metric_params} {eigen_solver} {tol} {max_iter} {random_state} {n_jobs} {verbose}
+    order : {"value", "magnitude"}, default="magnitude"
+        Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
+        non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    eigen_solver : {"auto", "dense", "lanczos"}, EigenSolver or SolverConfig, default="auto"
+        Eigensolver. "auto" chooses by the size and storage of the matrix; see
+        :mod:`eigenscape.solvers.solve`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         The origin has coordinates 0.
-    {eigenvalues_/landmarks}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the kernel between landmarks.
+
         Squared distances along the coordinates of negative eigenvalues are negative.
-    {kernel_/landmarks}
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the
+        landmarks, which are ``kernel_.X``.
+
         ``loss`` refers to this kernel.
-    {landmarks_} {n_landmarks_} {landmark_reason_}
+    landmarks_ : ndarray
+        Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
+        if points were given.
+    n_landmarks_ : int
+        Number of landmarks.
+    landmark_reason_ : str
+        Explanation of the number of landmarks.
     references_ : ndarray of shape (n_components + 1,)
         Indices of the samples whose distances place a point, the origin first.
-    {residuals_} {solver_} {n_iter_} {n_features_in_}
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -80,7 +130,6 @@ class MetricMap(EmbeddingMixin, KernelMixin, Estimator):
 
     _objects = True
     _sparse_tables = False
-    _oblique = True
     _pairwise_parameter = "metric"
 
     def __init__(

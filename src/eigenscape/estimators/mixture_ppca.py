@@ -16,10 +16,9 @@ from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -41,7 +40,6 @@ from eigenscape.methods.probabilistic_pca import orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
 
-@documented
 class MixturePPCA(LatentMixin, Estimator):
     r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
@@ -56,15 +54,22 @@ class MixturePPCA(LatentMixin, Estimator):
     n_components : int, default=2
         Number of dimensions of each plane. ``n_features`` of them leave no variance to the noise, which
         causes a warning.
+    random_state : int, RandomState instance or None, default=0
+        Seed of k-means and of ``sample``. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     n_init : int, default=5
         Number of starts; the result of largest likelihood is kept.
     noise_floor : float, default=1e-6
         Smallest noise variance, relative to the mean variance of the features. Without it, a plane that fits
         a few samples exactly would have infinite likelihood.
-    {tol/em} {max_iter/em}
-    random_state : int, RandomState instance or None, default=0
-        Seed of k-means and of ``sample``. If None, results may differ between calls.
-    {verbose}
+    tol : float, default=1e-7
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
+    max_iter : int, default=500
+        Maximum number of steps of EM.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -81,10 +86,16 @@ class MixturePPCA(LatentMixin, Estimator):
     degenerate_ : ndarray of bool of shape (n_mixtures,)
         Whether the noise of a plane is at the floor or it has fewer samples than a plane requires. Such
         planes cause a warning.
-    {log_likelihood_} {log_likelihoods_}
+    log_likelihood_ : float
+        Log-likelihood of the observed values of the training samples.
+    log_likelihoods_ : list of float
+        Log-likelihood after each step of EM; a single value for a closed form.
     n_iter_ : int
         Number of steps of EM of the best start.
-    {converged_} {n_features_in_}
+    converged_ : bool
+        Whether EM stopped because the log-likelihood rose by no more than ``tol``.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -128,14 +139,18 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        {X/observed} {y} {sample_weight}
+        X : array-like or dask collection of shape (n_samples, n_features)
+            Training data, NaN for missing values. Every row and every column needs an observed value.
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
         self
         """
-        self._reset()
-        with running(self):
+        with fitting(self):
             given = training_samples(self, X, sample_weight)
             self._check_parameters(*given.shape)
             random = check_random_state(self.random_state)
@@ -153,17 +168,19 @@ class MixturePPCA(LatentMixin, Estimator):
             )
             result = self._best_result(samples, options, random)
             self._mixture_ = mixture = canonical_mixture(result.mixture, samples)
-        self.weights_ = mixture.proportions
-        self.means_ = np.stack([model.mean for model in mixture.models])
-        self.loadings_ = np.stack([model.loadings for model in mixture.models])
-        self.components_ = np.stack([orthonormal_directions(model.loadings).T for model in mixture.models])
-        self.noise_variances_ = np.array([model.noise for model in mixture.models])
-        lost = self.weights_ * given.weight < options.min_weight
-        self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
-        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
-        self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
-        warn_if_stopped(self)
-        self._warn_if_degenerate(options)
+            self.weights_ = mixture.proportions
+            self.means_ = np.stack([model.mean for model in mixture.models])
+            self.loadings_ = np.stack([model.loadings for model in mixture.models])
+            self.components_ = np.stack(
+                [orthonormal_directions(model.loadings).T for model in mixture.models]
+            )
+            self.noise_variances_ = np.array([model.noise for model in mixture.models])
+            lost = self.weights_ * given.weight < options.min_weight
+            self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
+            self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+            self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
+            warn_if_stopped(self)
+            self._warn_if_degenerate(options)
         return self
 
     def _best_result(
@@ -210,7 +227,8 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -230,7 +248,8 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        {X/missing}
+        X : array-like of shape (n_new, n_features)
+            Samples, NaN for missing values.
 
         Returns
         -------
@@ -262,7 +281,10 @@ class MixturePPCA(LatentMixin, Estimator):
 
         Parameters
         ----------
-        {n_samples} {random_state/draw}
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

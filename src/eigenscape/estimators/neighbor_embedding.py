@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
@@ -22,8 +21,7 @@ _START_TOL = 1e-6
 _NEIGHBORS = 15
 
 
-@documented
-class NeighborEmbedding(EmbeddingMixin, Estimator):
+class NeighborEmbedding(Estimator):
     r"""Pictures of clusters: attraction along the edges of a graph, repulsion between all points.
 
     With affinities :math:`W`, :math:`P = W / \sum W` and :math:`w_{ij} = 1 / (1 + |x_i - x_j|^2)`, minimises
@@ -45,17 +43,43 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Strength of the attraction, at least 1. Small values keep more neighbours and fill the plane, large
         values separate clusters and show global structure, in less time. The default keeps most neighbours
         and places new points best on the data of docs/benchmarks/pictures.md.
-    {metric} {metric_params} {neighbors} {on_disconnected/joined}
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    on_disconnected : {"connect", "raise"}, default="connect"
+        Treatment of a graph with several connected components: add the shortest edges that connect them, or
+        raise an error.
     max_iter : int, default=500
         Maximum number of iterations of the layout.
     tol : float, default=1e-3
         The layout stops when the points move by less than this in an iteration, in root mean square relative
         to the spread of the map. The quality of a map rarely changes after that.
-    {random_state} {n_jobs} {verbose}
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
     converged_ : bool
         Whether the layout stopped because the points moved by less than ``tol``.
     kl_divergence_ : float
@@ -65,8 +89,21 @@ class NeighborEmbedding(EmbeddingMixin, Estimator):
         Movement of the points in the last iterations, compared with ``tol``.
     n_iter_ : int
         Number of iterations of the layout.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
-    {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----

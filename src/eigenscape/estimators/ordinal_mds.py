@@ -8,18 +8,17 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_input, check_symmetric
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_input, check_metric_params, check_symmetric
+from eigenscape.estimators._validation import check_metric_params
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import Ties, ordinal_mds, require_pair_memory
 
 
-@documented
 class OrdinalMDS(Estimator):
     r"""Coordinates whose distances have the same order as the dissimilarities.
 
@@ -34,22 +33,49 @@ class OrdinalMDS(Estimator):
 
     Parameters
     ----------
-    {n_components} {metric/distance}
+    n_components : int, default=2
+        Number of coordinates.
+    metric : str or callable, default="euclidean"
+        Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
+        distances of new points to the training samples. A function of two samples; these may be arbitrary
+        objects if ``X`` is a list of objects.
+
         The dissimilarities need not satisfy the triangle inequality.
-    {metric_params} {n_init}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+    Other Parameters
+    ----------------
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    n_init : int, default=4
+        Number of starting configurations: classical MDS of the ranks and ``n_init - 1`` random ones. The
+        result with the smallest stress is kept.
     max_iter : int, default=300
         Maximum number of iterations for each starting configuration.
-    {tol/stress} {ties} {random_state} {verbose}
+    tol : float, default=1e-6
+        Iterations stop when the stress decreases by less than ``tol``.
+    ties : {"primary", "secondary"}, default="primary"
+        Treatment of equal dissimilarities: their distances in the embedding may differ ("primary") or are
+        fitted by one value ("secondary").
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {stress_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    stress_ : float
+        Kruskal's stress-1 of the embedding.
+
         By convention below 0.05 is good and above 0.2 poor. A stress near zero with points in a few clusters
-        is degenerate: clusters whose distances exceed those of their members have an order that is reproduced
-        by collapsing each cluster to a point.
+        is degenerate: clusters whose distances exceed the distances within them have an order that is
+        reproduced by collapsing each cluster to a point.
     n_iter_ : int
         Number of iterations of the best start.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----
@@ -106,19 +132,19 @@ class OrdinalMDS(Estimator):
         ----------
         X : array-like of shape (n_samples, n_features), or list of objects
             Training data. If "precomputed", dissimilarities of shape (n_samples, n_samples).
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
-        self._reset()
-        check_metric_params(self.metric_params)
-        max_iter = cast("int", self.max_iter)  # None is not allowed here
-        options = ordinal_options(
-            self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
-        )
-        with running(self):
+        with fitting(self):
+            check_metric_params(self.metric_params)
+            max_iter = cast("int", self.max_iter)  # None is not allowed here
+            options = ordinal_options(
+                self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
+            )
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)
@@ -134,9 +160,9 @@ class OrdinalMDS(Estimator):
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
             rows = RowIndex(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
-        self._model_ = model
-        self.embedding_ = self._match_dtype(X, model.coordinates[group])
-        self.stress_ = model.layout.stress
-        self.n_iter_ = model.n_iter
-        warn_if_not_converged([model.layout], options)
+            self._model_ = model
+            self.embedding_ = self._match_dtype(X, model.coordinates[group])
+            self.stress_ = model.layout.stress
+            self.n_iter_ = model.n_iter
+            warn_if_not_converged([model.layout], options)
         return self

@@ -12,19 +12,14 @@ from sklearn.utils.validation import assert_all_finite, check_array, check_consi
 from eigenscape import distributed
 from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import paired, rowwise, validate_blocks
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._rows import without_mask
-from eigenscape.estimators._validation import (
-    check_choice,
-    check_count,
-    check_input,
-    check_pairs,
-    check_regularization,
-)
+from eigenscape.estimators._rows import check_input, check_pairs, without_mask
+from eigenscape.estimators._running import fitting
+from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Criterion,
     NoiseMoments,
@@ -41,7 +36,6 @@ from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.pairs import canonical_signs
 
 
-@documented
 class OrientedPCA(LinearMixin, Estimator):
     r"""Directions along which the signal varies much and the noise little.
 
@@ -66,12 +60,19 @@ class OrientedPCA(LinearMixin, Estimator):
         Number of coordinates; None for all directions along which the signal varies.
     criterion : {"quotient", "difference"}, default="quotient"
         Whether :math:`n'Cn / n'Rn` or :math:`n'(C - R) n` is maximised.
-    {regularization/noise}
+    regularization : float or "auto", default="auto"
+        Regularisation of the noise: ``regularization`` times the mean of the diagonal of :math:`R` is added
+        to the diagonal. "auto": 0 if the noise has variance in all directions of the signal. Otherwise
+        :math:`q` would be infinite, and the estimate of Ledoit and Wolf, at least 1e-6, is used, with a
+        :class:`~eigenscape.exceptions.SingularNoiseWarning`.
+
         Ignored if ``criterion="difference"``.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         The mean squared noise in each coordinate is one.
     eigenvalues_ : ndarray of shape (n_components,)
         Quotients :math:`q_r`, largest first: signal variance in units of the noise. Differences
@@ -82,7 +83,8 @@ class OrientedPCA(LinearMixin, Estimator):
     patterns_ : ndarray of shape (n_components, n_features)
         :math:`R n_r`, dual to the directions. ``inverse_transform`` adds multiples of these to the mean: the
         row with the given coordinates that is nearest to the mean in units of the noise.
-    {mean_}
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training samples.
     regularization_ : float
         Multiple of the mean noise that was added.
     residuals_ : ndarray of shape (n_components,)
@@ -90,7 +92,10 @@ class OrientedPCA(LinearMixin, Estimator):
     kernel_ : BoundKernel
         The kernel above; the eigenvalues of its Gram matrix are ``eigenvalues_``. Not set for dask
         collections.
-    {n_components_} {n_features_in_}
+    n_components_ : int
+        Number of coordinates.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -131,8 +136,7 @@ class OrientedPCA(LinearMixin, Estimator):
         y : array-like of shape (n_samples,), optional
             Group of each sample, numbers or strings; the samples of a group are versions of the same signal.
             Noise is the difference of a sample to the mean of its group. The samples contain that noise
-            themselves, so that :math:`q = 1` means no signal; the directions are those of linear discriminant
-            analysis.
+            themselves, so that :math:`q = 1` means no signal; the result is linear discriminant analysis.
         noise : array-like of shape (n_noise, n_features), optional
             Noise vectors.
         distorted : list of array-like of shape (n_samples, n_features), optional
@@ -142,28 +146,32 @@ class OrientedPCA(LinearMixin, Estimator):
         -------
         self
         """
-        self._reset()
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("criterion", self.criterion, ("quotient", "difference"))
-        check_regularization(self.regularization)
-        _check_one_source(y, noise, distorted)
-        if is_collection(X):
-            return self._fit_collection(X, y, noise, distorted)
-        rows = check_rows(self, X)
-        signal = np.array(rows, dtype=np.float64)
-        if self.n_components is not None:
-            check_rank(self.n_components, *signal.shape)
-        vectors = self._noise_vectors(signal, y, noise, distorted)
-        self.mean_ = signal.mean(axis=0)
-        orientation = oriented_pca(signal, vectors, self.n_components, self.regularization, self.criterion)
-        projected = (signal - self.mean_) @ orientation.directions
-        orientation = orientation.with_signs(np.sign((canonical_signs(projected) * projected).sum(axis=0)))
-        if self.criterion == "quotient":
-            self._model_ = oriented_embedding(signal, self.mean_, orientation)
-            self.kernel_ = self._model_.kernel
-        self._set_attributes(orientation)
-        self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
+        with fitting(self):
+            if self.n_components is not None:
+                check_count("n_components", self.n_components)
+            check_choice("criterion", self.criterion, ("quotient", "difference"))
+            check_regularization(self.regularization)
+            _check_one_source(y, noise, distorted)
+            if is_collection(X):
+                return self._fit_collection(X, y, noise, distorted)
+            rows = check_rows(self, X)
+            signal = np.array(rows, dtype=np.float64)
+            if self.n_components is not None:
+                check_rank(self.n_components, *signal.shape)
+            vectors = self._noise_vectors(signal, y, noise, distorted)
+            self.mean_ = signal.mean(axis=0)
+            orientation = oriented_pca(
+                signal, vectors, self.n_components, self.regularization, self.criterion
+            )
+            projected = (signal - self.mean_) @ orientation.directions
+            orientation = orientation.with_signs(
+                np.sign((canonical_signs(projected) * projected).sum(axis=0))
+            )
+            if self.criterion == "quotient":
+                self._model_ = oriented_embedding(signal, self.mean_, orientation)
+                self.kernel_ = self._model_.kernel
+            self._set_attributes(orientation)
+            self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
         return self
 
     def _fit_collection(self, X: Any, y: ArrayLike | None, noise: Any, distorted: Any) -> Self:
@@ -223,7 +231,8 @@ class OrientedPCA(LinearMixin, Estimator):
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
             samples.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -240,7 +249,8 @@ class OrientedPCA(LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_new, n_features), optional
             Held-out points, as for ``loss``. If None, the training samples.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

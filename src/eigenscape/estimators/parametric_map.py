@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
-from eigenscape.estimators._rows import check_coordinates
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_coordinates, check_input
+from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_flag, check_input, check_positive
+from eigenscape.estimators._validation import check_count, check_flag, check_positive
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge
@@ -24,7 +23,6 @@ from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.map_loss import map_loss
 
 
-@documented
 class ParametricMap(Estimator):
     r"""Coordinates of any embedder as a regression on the rows: small, fast and without training rows.
 
@@ -42,17 +40,24 @@ class ParametricMap(Estimator):
         Estimator with ``embedding_`` or ``transform``. If None, LaplacianEigenmaps with 2 components.
     regressor : estimator or None, default=None
         Regressor of scikit-learn for several outputs. If None, ridge regression on random Fourier features.
-    n_features : int, default=1000
-        Number of random features. Ignored if ``regressor`` is given.
     gamma : float or "auto", default="auto"
         Width of the Gaussian kernel that the features approximate. "auto" has the least leave-one-out error
         among five widths around one over the median squared distance. Ignored if ``regressor`` is given.
     prefit : bool, default=False
-        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is, and the
-        coordinates of ``X`` are those of its ``transform``.
+        Whether ``embedder`` is fitted already, for example to a stream. It is then used as it is, and its
+        ``transform`` gives the coordinates of ``X``.
     random_state : int, RandomState instance or None, default=0
         Seed of the random features. If None, results may differ between calls.
-    {n_jobs} {verbose}
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
+    n_features : int, default=1000
+        Number of random features. Ignored if ``regressor`` is given.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -65,7 +70,8 @@ class ParametricMap(Estimator):
     leave_one_out_errors_ : ndarray of shape (n_components,)
         Root mean square errors of the coordinates of training rows, each predicted without its own, relative
         to their spread. Set if ``regressor`` is None.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -107,15 +113,15 @@ class ParametricMap(Estimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
-        self._reset()
-        self._check_parameters(X)
-        with running(self):
+        with fitting(self):
+            self._check_parameters(X)
             X = check_input(self, X, reset=True)
             if self.prefit:
                 embedder = self.embedder
@@ -127,7 +133,7 @@ class ParametricMap(Estimator):
             targets = np.asarray(targets, dtype=np.float64)
             self._model_ = self._regression(X, targets.reshape(len(targets), -1))
             coordinates = self._model_.transform(X)
-        self.embedding_, self.embedder_ = check_coordinates(self._match_dtype(X, coordinates)), embedder
+            self.embedding_, self.embedder_ = check_coordinates(X, coordinates), embedder
         return self
 
     def _check_parameters(self, X: Any) -> None:
@@ -179,8 +185,8 @@ class ParametricMap(Estimator):
     def loss(self, X: Any) -> float:
         """Compute the loss of the embedder's kernel with the coordinates of this map (Bengio sec. 4).
 
-        It is comparable with ``embedder_.loss(X)``, that of the Nystrom formula: the lower one generalises
-        better.
+        It is comparable with ``embedder_.loss(X)``, the loss of the Nystrom formula: the map with the lower
+        loss generalises better.
 
         Parameters
         ----------

@@ -12,19 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import (
-    averaged,
-    check_weight,
-    paired,
-    rowwise,
-    validate_blocks,
-    weight_blocks,
-)
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._collections import averaged, paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_flag, check_input, check_pairs, check_weights
+from eigenscape.estimators._rows import check_input, check_pairs, check_weights
+from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
@@ -47,7 +41,6 @@ from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.policy import EigenSolver
 
 
-@documented
 class PCA(LinearMixin, Estimator):
     r"""Principal component analysis: directions of largest variance.
 
@@ -66,21 +59,34 @@ class PCA(LinearMixin, Estimator):
         variance.
     whiten : bool, default=False
         Whether to scale the coordinates to unit variance.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads for products with sparse data; None or -1 for all cores.
+
+    Other Parameters
+    ----------------
     eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver, default="auto"
         Eigensolver. "dense" forms the smaller of the two matrices, and computes a singular value
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
         components of a matrix of size above 2000.
-    {tol} {max_iter} {random_state}
-    n_jobs : int or None, default=None
-        Number of threads for products with sparse data; None or -1 for all cores.
-    {verbose}
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Principal directions :math:`e_r`.
-    {mean_}
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training samples.
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each direction (divided by n_samples - 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -91,12 +97,17 @@ class PCA(LinearMixin, Estimator):
         Mean variance of the ``n_features - n_components`` discarded directions (Burges eq. 1.9).
     entropy_ : float
         Entropy of the coordinates in bits if the data are Gaussian (Burges eq. 1.6).
-    {n_components_}
+    n_components_ : int
+        Number of coordinates.
     n_samples_seen_ : float
         Number of training samples, or the sum of their weights.
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         Not set by ``partial_fit``.
-    {eigenvalues_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+
         With weights, of the matrix :math:`\sqrt{w_i w_j}\, k_m(x_i, x_j)`.
     kernel_ : BoundKernel
         The linear kernel centred on the training samples. Not available after ``partial_fit``, which stores
@@ -105,7 +116,10 @@ class PCA(LinearMixin, Estimator):
         Residual norm :math:`|K v - l v|` of each pair (an upper bound if the covariance was solved).
     solver_ : str
         Solver used: "dense", "svd" or "lanczos".
-    {n_iter_} {n_features_in_}
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----
@@ -161,16 +175,18 @@ class PCA(LinearMixin, Estimator):
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             Training data. A dask collection is reduced to its mean and scatter matrix, and ``embedding_`` is
             a lazy dask array.
-        {y} {sample_weight}
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
         self
         """
-        self._reset()
-        if is_collection(X):
-            return self._fit_collection(X, sample_weight)
-        with running(self):
+        with fitting(self):
+            if is_collection(X):
+                return self._fit_collection(X, sample_weight)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             check_flag("whiten", self.whiten)
@@ -179,10 +195,10 @@ class PCA(LinearMixin, Estimator):
             n_components = check_n_components(self.n_components, n_samples, X.shape[1])
             rows = _center(X, weights, self.n_jobs)
             axes, coordinates = pca(rows, n_components, solver)
-        self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
-        self._moments_ = None
-        self._set_attributes(axes)
-        self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
+            self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
+            self._moments_ = None
+            self._set_attributes(axes)
+            self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
@@ -210,7 +226,8 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like, sparse matrix or dask collection of shape (n_samples, n_features)
             One or more samples.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), optional
             Sample weights.
 
@@ -287,7 +304,8 @@ class PCA(LinearMixin, Estimator):
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
@@ -308,7 +326,8 @@ class PCA(LinearMixin, Estimator):
             Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
             unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
             samples: the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -324,7 +343,8 @@ class PCA(LinearMixin, Estimator):
         ----------
         X : array-like of shape (n_new, n_features), optional
             Held-out points, as for ``loss``. If None, the training samples.
-        {between/unused}
+        between : ignored
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -8,8 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape import _memory
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._types import Metric, Neighbors, Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
@@ -20,8 +19,7 @@ from eigenscape.pieces import split_graph
 ON_DISCONNECTED = ("connect", "raise")
 
 
-@documented
-class PotentialMap(EmbeddingMixin, Estimator):
+class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
 
     With affinities :math:`k`, degrees :math:`S` and the random walk :math:`P = S^{-1} k`, the potential of a
@@ -35,20 +33,55 @@ class PotentialMap(EmbeddingMixin, Estimator):
 
     Parameters
     ----------
-    {n_components} {n_neighbors}
+    n_components : int, default=2
+        Number of coordinates.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+    n_landmarks : int, default=1000
+        Maximum number of cells. Time grows as its cube, memory as its square.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     n_steps : int or None, default=None
         Number of steps :math:`t` of the random walk. If None, the knee of its von Neumann entropy: noise is
         averaged out up to it, and structure beyond it.
-    n_landmarks : int, default=1000
-        Maximum number of cells. Time grows as its cube, memory as its square.
-    {metric} {metric_params} {neighbors} {on_disconnected/joined}
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    on_disconnected : {"connect", "raise"}, default="connect"
+        Treatment of a graph with several connected components: add the shortest edges that connect them, or
+        raise an error.
     max_iter : int, default=300
         Maximum number of iterations of metric MDS.
-    {tol/stress} {random_state} {n_jobs} {verbose}
+    tol : float, default=1e-5
+        Iterations stop when the stress decreases by less than ``tol``.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_} {stress_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+    stress_ : float
+        Kruskal's stress-1 of the embedding.
+
         Of the cells.
     n_steps_ : int
         Number of steps of the random walk.
@@ -58,8 +91,21 @@ class PotentialMap(EmbeddingMixin, Estimator):
         Cell of each sample.
     n_iter_ : int
         Number of iterations of metric MDS.
-    {component_labels_} {n_connected_components_} {degrees_} {n_neighbors_} {neighbor_recall_}
-    {n_features_in_}
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Notes
     -----

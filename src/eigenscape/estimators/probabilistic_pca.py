@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
-from eigenscape.estimators._latent import GaussianMixin, LatentMixin, training_samples, warn_if_stopped
+from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData
@@ -25,15 +24,14 @@ from eigenscape.methods.probabilistic_pca import (
 )
 
 
-@documented
-class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
+class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
     N(0, \sigma^2 I)` (Burges sec. 1.2). Complete data have the closed solution :math:`W = U (\Lambda -
     \sigma^2 I)^{1/2}`, :math:`\sigma^2` the mean of the discarded eigenvalues (Burges eq. 1.8, corrected, and
     1.9). NaN is a missing value in all methods: EM then maximises the likelihood of the observed values. As
-    the noise goes to zero the coordinates become those of whitened PCA.
+    the noise goes to zero the coordinates converge to whitened PCA.
 
     Parameters
     ----------
@@ -44,7 +42,18 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         maximum-likelihood model with that number.
     method : {"auto", "closed", "em"}, default="auto"
         "auto" uses the closed form for complete data and parameter-expanded EM otherwise.
-    {tol/em} {max_iter/em} {random_state} {verbose}
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+    Other Parameters
+    ----------------
+    tol : float, default=1e-8
+        EM stops after a step that increases the log-likelihood per observed value by at most ``tol``.
+    max_iter : int, default=1000
+        Maximum number of steps of EM.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -52,18 +61,26 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
         Orthonormal directions, by decreasing variance.
     loadings_ : ndarray of shape (n_features, n_components)
         :math:`W`, whose columns are along the components.
-    {mean_/latent}
+    mean_ : ndarray of shape (n_features,)
+        Mean :math:`\mu`.
     noise_variance_ : float
         :math:`\sigma^2`.
     explained_variance_ : ndarray of shape (n_components,)
         Variance of the model along each component, with noise: the leading eigenvalues of its covariance.
-    {n_components_} {log_likelihood_} {log_likelihoods_}
+    n_components_ : int
+        Number of coordinates.
+    log_likelihood_ : float
+        Log-likelihood of the observed values of the training samples.
+    log_likelihoods_ : list of float
+        Log-likelihood after each step of EM; a single value for a closed form.
     n_iter_ : int
         Number of steps of EM; 1 for the closed form.
-    {converged_}
+    converged_ : bool
+        Whether EM stopped because the log-likelihood rose by no more than ``tol``.
     method_ : str
         Method used: "closed" or "em".
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -106,23 +123,27 @@ class ProbabilisticPCA(GaussianMixin, LatentMixin, LinearMixin, Estimator):
 
         Parameters
         ----------
-        {X/observed} {y} {sample_weight}
+        X : array-like or dask collection of shape (n_samples, n_features)
+            Training data, NaN for missing values. Every row and every column needs an observed value.
+        y : ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Sample weights. A weight of 2 is equivalent to repeating the sample.
 
         Returns
         -------
         self
         """
-        self._reset()
-        with running(self):
+        with fitting(self):
             samples = training_samples(self, X, sample_weight)
             options = self._options(samples)
             result = fit_ppca(samples, options)
-        self._set_model(result)
-        model = result.model
-        self.components_ = orthonormal_directions(model.loadings).T
-        self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
-        self.n_components_ = model.loadings.shape[1]
-        self.method_ = options.method
+            self._set_model(result)
+            model = result.model
+            self.components_ = orthonormal_directions(model.loadings).T
+            self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
+            self.n_components_ = model.loadings.shape[1]
+            self.method_ = options.method
         warn_if_stopped(self)
         if result.noise_at_floor:
             warn(

@@ -10,9 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
@@ -25,7 +24,6 @@ from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
 
-@documented
 class ProjectionPursuit(LinearMixin, Estimator):
     r"""The least normal projections of the data, one at a time.
 
@@ -41,19 +39,34 @@ class ProjectionPursuit(LinearMixin, Estimator):
 
     Parameters
     ----------
-    {n_components}
+    n_components : int, default=2
+        Number of coordinates.
     index : {"negentropy", "kurtosis", "friedman-tukey"} or callable, default="negentropy"
         "negentropy": the approximation of Hyvarinen, robust to outliers, which measures asymmetry and tails.
-        "kurtosis": the squared excess kurtosis. "friedman-tukey": the mean density at the points minus that
-        of a normal sample, large for clusters; from a normal projection to one with two equal clusters it
-        first falls, so that it needs many starts in more than a few dimensions. A function takes one
-        projection (an array of length n_samples, of mean zero and unit variance) and returns a number to be
-        maximised; its gradient is computed by differences, with two calls for each variable.
-    {n_init/pursuit} {max_iter/pursuit} {tol/pursuit} {random_state/starts} {verbose}
+        "kurtosis": the squared excess kurtosis. "friedman-tukey": the mean density at the points minus the
+        mean density of a normal sample, large for clusters; from a normal projection to one with two equal
+        clusters it first falls, so that it needs many starts in more than a few dimensions. A function takes
+        one projection (an array of length n_samples, of mean zero and unit variance) and returns a number to
+        be maximised; its gradient is computed by differences, with two calls for each variable.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
+    n_init : int, default=10
+        Number of random starts for each direction; the best is kept.
+    max_iter : int, default=500
+        Maximum number of steps of the search for one direction.
+    tol : float, default=1e-6
+        A search has converged if its next step would be shorter than ``tol``, in radians.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
-    {embedding_}
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples.
+
         They are uncorrelated and of unit variance.
     components_ : ndarray of shape (n_components, n_features)
         Directions in the space of the data, in the order in which they were found.
@@ -66,7 +79,12 @@ class ProjectionPursuit(LinearMixin, Estimator):
         Index at the end of each start. Many equal largest values indicate a global maximum.
     converged_ : ndarray of bool of shape (n_components,)
         Whether the search for each direction converged.
-    {n_iter_/pursuit} {mean_} {n_features_in_}
+    n_iter_ : int
+        Number of steps of the longest search.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training samples.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -108,36 +126,41 @@ class ProjectionPursuit(LinearMixin, Estimator):
 
         Parameters
         ----------
-        {X/training} {y}
+        X : array-like of shape (n_samples, n_features)
+            Training data.
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
         self
         """
-        self._reset()
-        objective = self._objective()
-        rows = check_rows(self, X)
-        check_rank(self.n_components, *rows.shape)
-        seed = self._seed()
-        with running(self):
+        with fitting(self):
+            objective = self._objective()
+            rows = check_rows(self, X)
+            check_rank(self.n_components, *rows.shape)
+            seed = self._seed()
             white = whiten(rows.astype(np.float64), self.n_components)
             result = pursue(white.Z, objective, self.n_components, self.n_init, self.max_iter, self.tol, seed)
-        projected = white.Z @ result.directions.T
-        directions = result.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
-        self.mean_ = white.mean
-        self.components_, self.patterns_ = (white.whitener @ directions).T, directions.T @ white.dewhitener
-        self.index_values_, self.start_values_ = result.values, result.start_values
-        self.converged_ = result.steps <= self.tol
-        self.n_iter_ = int(result.n_iter.max())
-        self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
-        late = np.flatnonzero(~self.converged_)
-        if len(late):
-            warn(
-                f"the search for component(s) {', '.join(map(str, late))} did not converge in"
-                f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
-                f" radians (tol={self.tol:g}); raise max_iter or tol",
-                ConvergenceWarning,
+            projected = white.Z @ result.directions.T
+            directions = result.directions.T * np.sign((canonical_signs(projected) * projected).sum(axis=0))
+            self.mean_ = white.mean
+            self.components_, self.patterns_ = (
+                (white.whitener @ directions).T,
+                directions.T @ white.dewhitener,
             )
+            self.index_values_, self.start_values_ = result.values, result.start_values
+            self.converged_ = result.steps <= self.tol
+            self.n_iter_ = int(result.n_iter.max())
+            self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
+            late = np.flatnonzero(~self.converged_)
+            if len(late):
+                warn(
+                    f"the search for component(s) {', '.join(map(str, late))} did not converge in"
+                    f" max_iter={self.max_iter} steps: the next step would be {result.steps[late].max():.1g}"
+                    f" radians (tol={self.tol:g}); raise max_iter or tol",
+                    ConvergenceWarning,
+                )
         return self
 
     def _objective(self) -> Objective:

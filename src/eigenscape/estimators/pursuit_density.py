@@ -12,19 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
 from eigenscape.methods.pursuit_index import INDICES
 
 
-@documented
-class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
+class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
     .. math:: p(x) = p_0(x) \prod_m \frac{f_m(w_m' z)}{\varphi(w_m' z)},
@@ -40,11 +38,23 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ----------
     n_components : int or None, default=None
         Largest number of directions; as many as features if None.
-    min_gain : float, default=0.01
-        Smallest gain in the mean log density of points left out by which a direction is kept.
     index : {"negentropy", "kurtosis", "friedman-tukey"}, default="negentropy"
         Measure of the departure from a normal distribution; see :class:`ProjectionPursuit`.
-    {n_init/pursuit} {max_iter/pursuit} {tol/pursuit} {random_state/starts} {verbose}
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
+    min_gain : float, default=0.01
+        Smallest gain in the mean log density of points left out by which a direction is kept.
+    n_init : int, default=10
+        Number of random starts for each direction; the best is kept.
+    max_iter : int, default=500
+        Maximum number of steps of the search for one direction.
+    tol : float, default=1e-6
+        A search has converged if its next step would be shorter than ``tol``, in radians.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -54,7 +64,10 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         Gain of each direction in the mean log density of points left out.
     n_components_ : int
         Number of directions.
-    {n_iter_/pursuit} {n_features_in_}
+    n_iter_ : int
+        Number of steps of the longest search.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -70,6 +83,7 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
     ((3, 5), (200,))
     """
 
+    verify = verify
     _check_rows = staticmethod(validate_rows)
 
     def __init__(
@@ -100,7 +114,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data, more samples than features.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -175,7 +190,8 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_new, n_features)
             Samples.
-        {y}
+        y : ignored
+            Not used, present for API consistency.
 
         Returns
         -------
@@ -190,7 +206,10 @@ class ProjectionPursuitDensity(VerifyMixin, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        {n_samples} {random_state/draw}
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState instance or None, default=None
+            Seed. If None, ``random_state`` of the estimator is used.
 
         Returns
         -------

@@ -11,16 +11,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import reporting
-from eigenscape.estimators._docs import documented
 from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count, check_positive
-from eigenscape.estimators._verify import VerifyMixin
+from eigenscape.estimators._verify import verify
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
-@documented
-class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
+class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
     Finds unit directions :math:`w_m` and smooth functions :math:`g_m` (smoothing splines) that minimise
@@ -35,22 +33,28 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     ----------
     n_terms : int, default=5
         Largest number of terms.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the starts and of the folds. If None, results may differ between calls.
+
+    Other Parameters
+    ----------------
     cv : int or None, default=5
-        Number of folds, or of samples if there are fewer, for the number of terms: a further term must lower
-        the squared error of samples that were left out by more than its standard error. The first term that
-        does not is left out, and no more are tried. If None, ``min_gain`` alone decides: faster, but terms
-        are then fitted to noise, unless there are many samples for each feature.
+        Number of folds of the cross-validation that chooses the number of terms, at most the number of
+        samples. Terms are added while they lower the squared error of the samples left out by more than its
+        standard error. If None, ``min_gain`` alone decides. This is faster, but terms are fitted to noise
+        unless there are many samples for each feature.
     min_gain : float, default=0.005
-        Smallest share of the variance of the training values that a further term must explain, besides.
+        Smallest share of the variance of the training values that a further term must explain, with and
+        without ``cv``.
     n_init : int, default=5
-        Number of random starts for each direction, besides a linear one and two that look for curvature.
+        Number of random starts for each direction. A linear start and two starts that look for curvature are
+        added.
     max_iter : int, default=30
         Maximum number of steps of the search for one direction, and of cycles over all terms.
     tol : float, default=1e-3
-        A search ends when a step lowers the squared error by less than this ratio.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the starts and of the folds. If None, results may differ between calls.
-    {verbose}
+        A search ends when a step lowers the squared error by less than the fraction ``tol``.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -62,7 +66,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
         Share of the variance of the training values that 0, 1, ... terms do not explain.
     n_iter_ : int
         Largest number of cycles over all terms.
-    {n_features_in_}
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -76,6 +81,7 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    verify = verify
     _check_rows = staticmethod(validate_rows)
 
     def __init__(
@@ -104,7 +110,8 @@ class ProjectionPursuitRegressor(VerifyMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X/training}
+        X : array-like of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Target values.
 

@@ -15,31 +15,31 @@ from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
+from eigenscape.distributed.sample_fit import uses_dictionary
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
-    AffinityMatrixMixin,
     AffinityMixin,
     AffinityOptions,
+    affinity_matrix,
     bind_affinity,
     fit_affinity_dictionary,
 )
-from eigenscape.estimators._base import EmbeddingMixin, Estimator, FitResult, KernelMixin, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
-    DictionaryMixin,
     check_dictionary,
     dictionary_options,
+    projection_error,
     warn_if_disconnected,
 )
-from eigenscape.estimators._docs import documented
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._samples import uses_dictionary
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_input
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
-    SampleWeightMixin,
     check_diagonal,
+    fit_weighted,
     refuse_weights,
 )
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
@@ -139,17 +139,7 @@ class Rotation:
 Rule = Threshold | NearestCenter | Rotation | CutTree
 
 
-@documented
-class SpectralClustering(
-    ClusterMixin,
-    SampleWeightMixin,
-    AffinityMatrixMixin,
-    DictionaryMixin,
-    AffinityMixin,
-    EmbeddingMixin,
-    KernelMixin,
-    Estimator,
-):
+class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
@@ -176,22 +166,100 @@ class SpectralClustering(
     n_components : int or None, default=None
         Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need
         ("recursive": one less).
+    affinity : str, callable or Kernel, default="nearest_neighbors"
+        Similarity of samples. "nearest_neighbors" and "radius": a neighbourhood graph with the given
+        ``weights``. "mst": the minimum spanning tree of the samples; a new point is connected to its nearest
+        sample. "mst_nearest_neighbors": the edges of the tree and of the neighbourhood graph together, so
+        that the graph is connected. "rbf", "laplacian", "cosine", "linear", "poly", "sigmoid", a function of
+        two samples or a Kernel: non-negative similarities between all samples. "precomputed": ``X`` contains
+        the similarities, dense or sparse, and ``transform`` takes the similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse
+        neighbourhood graph.
+    n_neighbors : int or None, default=None
+        Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
+        ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
+    gamma : float or None, default=None
+        Width of a full kernel. If None, for "rbf" it is one over the median squared distance of a sample to
+        its tenth nearest neighbour.
+    metric : str or callable, default="euclidean"
+        Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
+        differ between calls.
+
+        It is also the seed of k-means.
+    n_jobs : int or None, default=None
+        Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
+        The result does not depend on the number of threads.
+
+    Other Parameters
+    ----------------
     max_clusters : int, default=15
         Largest number of clusters that "auto" considers. Ignored otherwise.
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
-    {affinity} {n_neighbors} {joined} {radius/affinity} {weights/affinity} {t} {gamma} {metric}
-    {metric_params} {neighbors} {include_diagonal}
+    joined : {"union", "mutual", "shared"}, default="union"
+        Rule by which two samples are connected. "union": at least one of them is among the ``n_neighbors``
+        nearest neighbours of the other. "mutual": each is among the nearest neighbours of the other.
+        "shared": as "union", and the two samples have at least ``n_neighbors / 3`` neighbours in common. New
+        points are connected by the same rule; a point without any edge is connected to its nearest sample,
+        with a warning.
+    radius : float or None, default=None
+        Maximum length of an edge for ``affinity="radius"``. Ignored otherwise.
+    weights : {"binary", "heat", "inverse", "local"}, default="binary"
+        Weight of an edge of length ``d``. "binary": 1. "heat": ``exp(-d^2 / t)``. "inverse": ``1 / d``,
+        scaled to a maximum of 1. "local": ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the length of the
+        ``n_neighbors``-th shortest edge of a point (the distance to its ``n_neighbors``-th nearest
+        neighbour), so that weights do not depend on the density.
+    t : float or None, default=None
+        Width of heat weights. If None, the median squared length of the edges.
+    metric_params : dict or None, default=None
+        Additional keyword arguments of the metric.
+    neighbors : {"auto", "exact", "approximate"}, neighbour index, searcher or tuple of arrays, default="auto"
+        Neighbour search. "exact" compares all pairs or uses a tree; "approximate" uses an approximate index,
+        whose measured recall is ``neighbor_recall_``. "auto" is approximate if ``X`` is dense, has more than
+        16 features and many samples (30 000; 11 000 if there are 784 features), and the metric is Euclidean
+        or cosine, and exact otherwise. An object with scikit-learn's ``kneighbors``, such as
+        :class:`sklearn.neighbors.NearestNeighbors`, is cloned and fitted to the samples, and its own metric
+        is used; a :class:`~eigenscape.graph.neighbors.NeighborIndex` must index the samples. A tuple
+        ``(indices, distances)`` of two arrays of shape (n_samples, k) contains the neighbours of the samples;
+        new points are then searched exactly by ``metric``.
+    include_diagonal : bool, default=True
+        Whether the similarity of a sample to itself contributes to its degree (Bengio footnote 3). Ignored
+        for graph affinities, which have no diagonal.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
         them; "per_component" leaves them separate, so that no cluster contains samples of two components (at
         most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
         samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
         raises an error.
-    {dictionary_size/affinity} {dictionary_tol} {dictionary} {eigen_solver/graph} {tol} {max_iter}
-    {random_state}
-        Also that of k-means.
-    {n_jobs} {verbose}
+    dictionary_size : int or None, default=None
+        Number of dictionary samples whose span approximates a full kernel, chosen greedily (Ouimet). Time
+        grows as ``n m^2`` for ``m`` dictionary samples, and no n x n matrix is formed. If None, the size
+        follows from ``dictionary_tol``; if both are None, no dictionary is used. With a dictionary
+        ``eigen_solver``, ``tol`` and ``max_iter`` are ignored, connected components are not computed, and a
+        kernel that is zero between groups of samples causes a warning.
+    dictionary_tol : float or None, default=None
+        Largest squared distance in feature space of a sample to the span of the dictionary. With
+        ``dictionary_size``, samples are added until either limit is reached.
+    dictionary : array-like of shape (m, n_features), fitted model or None, default=None
+        Dictionary to use instead of selecting one: points, or a fitted model with ``dictionary_``, such as
+        :class:`GreedySpectralEmbedding`, and the same kernel. Points that depend linearly on the others in
+        feature space are left out. Cannot be combined with ``dictionary_size`` or ``dictionary_tol``.
+    eigen_solver : str, EigenSolver or SolverConfig, default="auto"
+        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
+        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
+        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
+        the built-in solvers. A :class:`~eigenscape.solvers.SolverConfig` contains the solver, ``tol`` and
+        ``max_iter``; these two parameters are then ignored.
+    tol : float, default=1e-10
+        Largest error of an eigenvector: its angle to the exact eigenvector, estimated as the residual divided
+        by the spectral gap. A result with a larger error is returned with a warning if the error is at most
+        1e-3; otherwise an error is raised.
+    max_iter : int or None, default=None
+        Maximum number of block iterations of an iterative eigensolver. If None, the solver chooses it.
+    verbose : bool, default=False
+        Whether to report the progress of each stage.
 
     Attributes
     ----------
@@ -201,12 +269,12 @@ class SpectralClustering(
         Number of clusters.
     cluster_evidence_ : dict of str to ndarray
         The evidence for each number of clusters: "n_clusters"; "eigengap", the difference between that
-        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and those
-        of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
+        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and the
+        clusters of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
     linkage_ : ndarray of shape (n_clusters - 1, 4)
         The hierarchy of the clusters as a linkage matrix of :mod:`scipy.cluster.hierarchy`, whose observation
-        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or that of a higher split
-        below it. Set if ``assign_labels="recursive"``.
+        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or the largest height of
+        the splits below it if that is larger. Set if ``assign_labels="recursive"``.
     ncut_ : float
         Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
         for a random assignment.
@@ -218,9 +286,46 @@ class SpectralClustering(
         Rotation of the coordinates. Set if ``assign_labels`` is "discretize" or "cluster_qr".
     threshold_ : float
         Value at which the coordinate is cut. Set if ``assign_labels="threshold"``.
-    {eigenvalues_} {kernel_} {affinity_matrix_} {component_labels_} {n_connected_components_} {degrees_}
-    {n_neighbors_} {neighbor_recall_} {t_} {gamma_} {residuals_} {solver_} {n_iter_} {dictionary_}
-    {dictionary_indices_} {gram_error_bound_} {n_features_in_}
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
+    kernel_ : BoundKernel
+        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
+        samples.
+    affinity_matrix_ : sparse array or ndarray of shape (m, m)
+        Affinities of the distinct training samples, computed at each access; sparse if the affinity is a
+        graph. Not available with a dictionary or if components are embedded separately.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each sample, before components are connected. The largest component has label
+        0.
+    n_connected_components_ : int
+        Number of connected components, before components are connected.
+    degrees_ : ndarray of shape (n_samples,)
+        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
+        samples share a vertex.
+    n_neighbors_ : int
+        Number of neighbours used. Set if the graph connects nearest neighbours.
+    neighbor_recall_ : float
+        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
+        is exact.
+    t_ : float
+        Width of heat weights. Set if ``weights="heat"``.
+    gamma_ : float
+        Width of the kernel. Set for kernels that have one.
+    residuals_ : ndarray
+        Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
+    solver_ : str
+        Name of the eigensolver used.
+    n_iter_ : int
+        Number of iterations of the eigensolver; 0 or 1 for direct solvers.
+    dictionary_ : array of shape (m, n_features)
+        Samples of the dictionary. Set if a dictionary is used.
+    dictionary_indices_ : ndarray of shape (m,)
+        Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a
+        dictionary is used.
+    gram_error_bound_ : float
+        Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
 
     Examples
     --------
@@ -241,6 +346,10 @@ class SpectralClustering(
     >>> model.predict_proba(X[:5]).sum(axis=1)
     array([1., 1., 1., 1., 1.])
     """
+
+    fit = fit_weighted
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,
@@ -529,7 +638,8 @@ class SpectralClustering(
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
@@ -545,18 +655,19 @@ class SpectralClustering(
         """Return the membership of each point in each cluster.
 
         Memberships are functions of the eigenfunctions at a point, not calibrated probabilities. With
-        "kmeans" they are those of Gaussians of equal width around the centres; with "discretize" and
+        "kmeans" they are memberships in Gaussians of equal width around the centres; with "discretize" and
         "cluster_qr" the squares of the rotated coordinates; with "threshold" and "recursive" they decrease
         exponentially with the distance from the thresholds that separate a point from a cluster.
 
         Parameters
         ----------
-        {X/points}
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            Points, as for ``transform``.
 
         Returns
         -------
         ndarray of shape (n_new, n_clusters)
-            Rows have the sum 1, and the largest entry is that of the cluster that ``predict`` returns.
+            Rows have the sum 1, and the largest entry belongs to the cluster that ``predict`` returns.
         """
         check_is_fitted(self)
         with running(self):

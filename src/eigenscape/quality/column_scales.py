@@ -86,9 +86,9 @@ def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
 
     With shares :math:`s_j` of the columns in the total variance (:func:`variance_shares`), the effective
     number of columns is :math:`1 / \\sum_j s_j^2`. A few columns dominate if it is at most 5 and at most a
-    third of the number of columns. The distances, and the map of a method that uses them, are then those of
-    these columns; standardise the columns unless their units are comparable. Images and other features of
-    similar scale have a large effective number.
+    third of the number of columns. The distances, and the map of a method that uses them, then depend
+    mainly on these columns; standardise the columns unless their units are comparable. Images and other
+    features of similar scale have a large effective number.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ class ComponentChoice(NamedTuple):
         The number of components with the smallest mean held-out loss. If it is the last candidate, the
         minimum may be beyond it: raise ``max_components``.
     low, high : int
-        Smallest and largest number next to ``best`` whose loss is not significantly larger than that of
-        ``best`` (95 % interval of the difference over the splits). ``low`` is the simplest map that is
-        as good as the best.
+        Smallest and largest number next to ``best`` whose loss is not significantly larger than the loss of
+        ``best`` (95 % interval of the difference over the splits). ``low`` is the simplest map that is as
+        good as the best.
     candidates : list of int
         The numbers of components, 1, 2, ...
     scores : list of Estimate

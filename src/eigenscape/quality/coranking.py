@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape.quality._docs import documented
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.estimate import sample_indices
 
@@ -16,7 +15,6 @@ from eigenscape.quality.estimate import sample_indices
 _MAX_SIZE = 10_000
 
 
-@documented
 def coranking_curve(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -35,13 +33,19 @@ def coranking_curve(
 
     Parameters
     ----------
-    {X/points} {embedding/points}
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
     n_neighbors : int, sequence of int or None, default=None
         Neighbourhood sizes ``k``. If None, about thirty sizes from 1 to ``n_points - 1`` (at most 10 000),
         evenly spaced on a logarithmic scale.
     n_samples : int or None, default=1000
-        Number of sampled points, each of which is compared with all points. If None, all points.
-    {random_state/sample} {metric}
+        Number of sampled points. Each is compared with all points. If None, all points.
+    random_state : int or None, default=0
+        Seed of the sample.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------

@@ -110,10 +110,10 @@ def intrinsic_dimension(
     -----
     The interval is Student's, with the variance of the estimates from 20 random halves of the points: the
     errors of different points are not independent, because their neighbourhoods overlap. It is infinite for
-    fewer than six distinct rows. It is that of the sampling error only and excludes the bias: of 100 samples
-    of 1000 points, the intervals of "maximum likelihood" contain the mean of the estimates 97 times for a
-    square and 98 times for a Gaussian in three dimensions, but the true dimension 28 times (estimates are
-    1.93 on average) and 65 times (3.06). The wider intervals of "two neighbors" contain it 98 and 99 times.
+    fewer than six distinct rows. It covers the sampling error only, not the bias: of 100 samples of 1000
+    points, the intervals of "maximum likelihood" contain the mean of the estimates 97 times for a square and
+    98 times for a Gaussian in three dimensions, but the true dimension 28 times (estimates are 1.93 on
+    average) and 65 times (3.06). The wider intervals of "two neighbors" contain it 98 and 99 times.
 
     Both estimators are too low in high dimension, where even the nearest neighbours are as far as the
     boundary or the curvature: exact estimates need a number of points that is exponential in ``d``. With 2000

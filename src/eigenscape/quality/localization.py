@@ -91,8 +91,8 @@ def localized_coordinates(embedding: ArrayLike) -> list[LocalizedCoordinate]:
 
     A coordinate is localised if its :func:`participation_ratio` is at most 1 % of the points, where 5 points
     are always few and 30 are not, and at most a tenth of the points. The points that carry it are the points
-    of largest contribution: as many as the ratio, rounded up, without those that contribute less than a
-    quarter of ``1 / ratio``. They must have half of the sum of squares.
+    of largest contribution: as many as the ratio, rounded up, without points that contribute less than a
+    quarter of ``1 / ratio``. Together they must contribute half of the sum of squares.
 
     Parameters
     ----------

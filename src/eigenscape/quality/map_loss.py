@@ -17,7 +17,7 @@ from eigenscape.quality.pair_moments import n_pairs
 
 
 def map_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any, coordinates: np.ndarray) -> float:
-    """Compute the loss of other coordinates of held-out points, such as those of a regression.
+    """Compute the loss of other coordinates of held-out points, for example from a regression.
 
     The coordinates are converted to functions ``f_r`` by the scale of the embedding, and the kernel is
     compared with ``sum_r lambda_r f_r(x) f_r(y)`` over all pairs of two different points, as in

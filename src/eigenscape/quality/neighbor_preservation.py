@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape.quality._docs import documented
 from eigenscape.quality._validation import check_integer
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.estimate import Estimate, sample_indices, share_estimate
 
 
-@documented
 def trustworthiness(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -28,7 +26,14 @@ def trustworthiness(
 
     Parameters
     ----------
-    {X} {embedding} {n_neighbors} {metric}
+    X : array-like or sparse array of shape (n_samples, n_features)
+        The data, or distances (n_samples, n_samples) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the embedding.
+    n_neighbors : int, default=10
+        Number of neighbours.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------
@@ -48,7 +53,6 @@ def trustworthiness(
     return 1.0 - float(_penalties(data, embedded, n_neighbors, np.arange(data.n_points)).mean())
 
 
-@documented
 def continuity(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -61,7 +65,14 @@ def continuity(
 
     Parameters
     ----------
-    {X} {embedding} {n_neighbors} {metric}
+    X : array-like or sparse array of shape (n_samples, n_features)
+        The data, or distances (n_samples, n_samples) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_samples, n_components)
+        Coordinates of the embedding.
+    n_neighbors : int, default=10
+        Number of neighbours.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------
@@ -80,7 +91,6 @@ def continuity(
     return 1.0 - float(_penalties(embedded, data, n_neighbors, np.arange(data.n_points)).mean())
 
 
-@documented
 def sampled_trustworthiness(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -91,19 +101,30 @@ def sampled_trustworthiness(
 ) -> Estimate:
     """Estimate :func:`trustworthiness` from a random sample of points.
 
-    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to
-    the sample size times the number of points; memory beside the data is bounded, and dense data may be a
+    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to the
+    sample size times the number of points; memory in addition to the data is bounded, and dense data may be a
     :class:`numpy.memmap`.
 
     Parameters
     ----------
-    {X/points} {embedding/points} {n_neighbors} {n_samples} {random_state/sample} {metric}
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
+    n_neighbors : int, default=10
+        Number of neighbours.
+    n_samples : int or None, default=1000
+        Sample size. If None or at least ``n_points``, the exact value is computed.
+    random_state : int or None, default=0
+        Seed of the sample.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------
     Estimate
-        The value and its 95 % interval, the lower end of which accounts for rare misplaced points that may
-        be absent from the sample. The interval of an exact value has width zero.
+        The value and its 95 % interval. Its lower end accounts for rare misplaced points that may be absent
+        from the sample. The interval of an exact value has width zero.
 
     Examples
     --------
@@ -118,7 +139,6 @@ def sampled_trustworthiness(
     return _sampled(data, embedded, n_neighbors, n_samples, random_state)
 
 
-@documented
 def sampled_continuity(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -129,13 +149,24 @@ def sampled_continuity(
 ) -> Estimate:
     """Estimate :func:`continuity` from a random sample of points.
 
-    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to
-    the sample size times the number of points; memory beside the data is bounded, and dense data may be a
+    Every sampled point is ranked against all points, so the estimate is unbiased. Time is proportional to the
+    sample size times the number of points; memory in addition to the data is bounded, and dense data may be a
     :class:`numpy.memmap`.
 
     Parameters
     ----------
-    {X/points} {embedding/points} {n_neighbors} {n_samples} {random_state/sample} {metric}
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
+    n_neighbors : int, default=10
+        Number of neighbours.
+    n_samples : int or None, default=1000
+        Sample size. If None or at least ``n_points``, the exact value is computed.
+    random_state : int or None, default=0
+        Seed of the sample.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------

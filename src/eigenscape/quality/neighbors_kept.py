@@ -7,7 +7,6 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape.quality._docs import documented
 from eigenscape.quality.distance_blocks import Metric, paired_distances
 from eigenscape.quality.estimate import Estimate, mean_estimate, sample_indices
 from eigenscape.quality.neighbor_preservation import neighbor_ranks
@@ -53,7 +52,6 @@ class NeighborsKept(NamedTuple):
         return (self.share.value - self.chance) / (1 - self.chance)
 
 
-@documented
 def neighbors_kept(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -76,11 +74,19 @@ def neighbors_kept(
 
     Parameters
     ----------
-    {X/points} {embedding/points} {n_neighbors}
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
+    n_neighbors : int, default=10
+        Number of neighbours.
     n_samples : int or None, default=1000
-        Number of sampled points, each of which is compared with all points. If None or at least
-        ``n_points``, the exact value is computed.
-    {random_state/sample} {metric}
+        Number of sampled points. Each is compared with all points. If None or at least ``n_points``, the
+        exact value is computed.
+    random_state : int or None, default=0
+        Seed of the sample.
+    metric : str or callable, default="euclidean"
+        Metric of the data. Distances in the embedding are Euclidean.
 
     Returns
     -------

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from eigenscape.kernels.base import n_points
-from eigenscape.quality._docs import documented
 from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
@@ -49,7 +48,6 @@ class ParameterChoice(NamedTuple):
     scores: list[Estimate]
 
 
-@documented
 def choose_n_neighbors(
     estimator: BaseEstimator,
     X: Any,
@@ -75,10 +73,18 @@ def choose_n_neighbors(
     ----------
     estimator : estimator object
         An estimator with a parameter ``n_neighbors``. It is cloned.
-    {X/rows}
+    X : array-like of shape (n_samples, n_features)
+        The data.
     candidates : iterable of int or None, default=None
-        Values to try. If None, those of 5, 7, 10, 14 and 20 that the number of samples admits.
-    {fraction} {n_repeats} {random_state/splits} {n_jobs}
+        Values to try. If None, 5, 7, 10, 14 and 20, without values too large for the number of samples.
+    fraction : float, default=0.1
+        Fraction of the training points exchanged in each split, between 0 and 0.5.
+    n_repeats : int, default=5
+        Number of splits, at least 2.
+    random_state : int or None, default=0
+        Seed of the splits.
+    n_jobs : int or None, default=None
+        Number of threads.
 
     Returns
     -------
@@ -112,7 +118,6 @@ def choose_n_neighbors(
     return _select(estimator, X, "n_neighbors", values, fraction, n_repeats, random_state, n_jobs)
 
 
-@documented
 def choose_bandwidth(
     estimator: BaseEstimator,
     X: Any,
@@ -127,20 +132,28 @@ def choose_bandwidth(
     """Select the first bandwidth of a kernel with a stable embedding.
 
     The rule of :func:`choose_n_neighbors` is applied in the given order. Very wide kernels are very stable
-    and show little structure: with a Gaussian kernel the embedding approaches that of linear PCA. Pass
-    narrow bandwidths first.
+    and show little structure: with a Gaussian kernel the embedding approaches linear PCA. Pass narrow
+    bandwidths first.
 
     Parameters
     ----------
     estimator : estimator object
         An estimator with a bandwidth parameter. It is cloned.
-    {X/rows}
+    X : array-like of shape (n_samples, n_features)
+        The data.
     candidates : iterable of float
         Values to try, in order of preference: narrow kernels show more detail.
     parameter : str or None, default=None
         Name of the bandwidth parameter. If None, the first of "bandwidth", "t", "gamma" and "sigma" that the
         estimator has.
-    {fraction} {n_repeats} {random_state/splits} {n_jobs}
+    fraction : float, default=0.1
+        Fraction of the training points exchanged in each split, between 0 and 0.5.
+    n_repeats : int, default=5
+        Number of splits, at least 2.
+    random_state : int or None, default=0
+        Seed of the splits.
+    n_jobs : int or None, default=None
+        Number of threads.
 
     Returns
     -------

@@ -15,12 +15,10 @@ from eigenscape.graph.geodesics import geodesics_to_landmarks
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.quality._docs import documented
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.estimate import sample_indices
 
 
-@documented
 def residual_variance(
     X: ArrayLike | sparse.csr_array,
     embedding: ArrayLike,
@@ -30,7 +28,7 @@ def residual_variance(
     n_samples: int | None = 500,
     random_state: int | None = 0,
 ) -> float:
-    r"""Compute ``1 - R^2`` between the distances of the data and those of the embedding.
+    r"""Compute ``1 - R^2`` between the distances in the data and in the embedding.
 
     :math:`R` is their correlation over pairs of different points. The residual variance is invariant to the
     scale of the embedding. With geodesic distances, its decrease with the number of components shows how
@@ -38,15 +36,19 @@ def residual_variance(
 
     Parameters
     ----------
-    {X/points} {embedding/points}
+    X : array-like or sparse array of shape (n_points, n_features)
+        The data, or distances (n_points, n_points) if ``metric="precomputed"``.
+    embedding : array-like of shape (n_points, n_components)
+        Coordinates of the embedding.
     metric : str or callable, default="euclidean"
         Metric of the data. "geodesic" is the length of the shortest path in the graph of the ``n_neighbors``
         nearest neighbours, whose components are joined by their shortest edges.
     n_neighbors : int, default=10
         Number of neighbours of the graph. Ignored unless ``metric="geodesic"``.
     n_samples : int or None, default=500
-        Number of sampled points, each of which is paired with all points. If None, all pairs are used.
-    {random_state/sample}
+        Number of sampled points. Each is paired with all points. If None, all pairs are used.
+    random_state : int or None, default=0
+        Seed of the sample.
 
     Returns
     -------

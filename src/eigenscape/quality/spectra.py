@@ -129,8 +129,8 @@ def unexplained_fraction(
     ----------
     kernel : bound kernel, Operator, array-like of shape (m, m) or (m,)
         The kernel of a fitted estimator (``kernel_``), a symmetric matrix or operator, or all eigenvalues in
-        any order. It should be centred: otherwise the fraction is that of the lengths from the origin, not
-        from the mean.
+        any order. It should be centred: otherwise the fraction refers to lengths from the origin, not from
+        the mean.
     n_components : int, default=2
         Number ``p`` of coordinates. At least the number of positive eigenvalues gives 0.
 
@@ -146,7 +146,7 @@ def unexplained_fraction(
 
     Notes
     -----
-    Only the first ``n_components`` eigenvalues of a matrix are computed beside its trace, and its smallest
+    Only the trace and the first ``n_components`` eigenvalues of a matrix are computed, and its smallest
     eigenvalue for the test.
 
     Examples

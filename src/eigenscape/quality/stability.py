@@ -81,7 +81,7 @@ def perturbation_stability(
     random_state : int or None, default=0
         Seed of the splits.
     n_jobs : int or None, default=None
-        Number of threads, each of which computes one fit at a time. None for all cores.
+        Number of threads. Each computes one fit at a time. None for all cores.
 
     Returns
     -------
@@ -90,11 +90,11 @@ def perturbation_stability(
 
     Notes
     -----
-    The points of a split share their training sets, so the variance of the perturbation error is that of the
-    means of the splits. The variance of the induction error is that over points, where the values of a point
-    that was left out several times count as one. The interval of ``delta`` is Student's for the sum of the
-    two variances, with the degrees of freedom of Welch and Satterthwaite. ``delta`` of different fractions
-    share the induction error.
+    The points of a split share their training sets, so the variance of the perturbation error is computed
+    from the means of the splits. The variance of the induction error is computed over points, where
+    the values of a point that was left out several times count as one. The interval of ``delta`` is Student's
+    for the sum of the two variances, with the degrees of freedom of Welch and Satterthwaite. ``delta`` of
+    different fractions share the induction error.
 
     Examples
     --------

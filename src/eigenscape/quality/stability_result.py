@@ -24,7 +24,7 @@ class Stability:
         exchanging that fraction of the training points.
     perturbation : tuple of Estimate
         For each fraction, the mean distance of step 1 over all common points and all splits, in the units of
-        the embedding. The interval is that of the means of the splits: infinite for a single split.
+        the embedding. The interval is computed from the means of the splits: infinite for a single split.
     induction : tuple of Estimate
         For each fraction, the mean distance of step 2 over the points left out in its splits.
     pooled_induction : Estimate

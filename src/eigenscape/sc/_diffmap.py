@@ -16,11 +16,9 @@ from eigenscape.sc._data import (
     solver_config,
     write_map,
 )
-from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import StoredGraph, warn_if_disconnected
 
 
-@documented
 def diffmap(
     adata: Any,
     n_comps: int = 15,
@@ -40,10 +38,20 @@ def diffmap(
 
     Parameters
     ----------
-    {adata/graph}
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
     n_comps : int, default=15
         Number of eigenvectors, the stationary one included.
-    {neighbors_key} {random_state} {key_added} {n_jobs} {copy}
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="diffmap"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -74,7 +82,6 @@ def diffmap(
     return adata if copy else None
 
 
-@documented
 def laplacian_eigenmaps(
     adata: Any,
     n_comps: int = 2,
@@ -92,7 +99,20 @@ def laplacian_eigenmaps(
 
     Parameters
     ----------
-    {adata/graph} {n_comps} {neighbors_key} {random_state} {key_added} {n_jobs} {copy}
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+    n_comps : int, default=2
+        Number of coordinates.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="laplacian_eigenmaps"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

@@ -23,11 +23,9 @@ from eigenscape.sc._data import (
     solver_config,
     write_map,
 )
-from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import StoredGraph
 
 
-@documented
 def isomap(
     adata: Any,
     n_comps: int = 2,
@@ -38,14 +36,27 @@ def isomap(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Compute Isomap: coordinates whose distances are those of the shortest paths through the graph.
+    """Compute Isomap: coordinates whose distances are the lengths of shortest paths in the graph.
 
     Parameters
     ----------
-    {adata/graph}
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+
         Its distances are the lengths of the edges. Components are connected by their shortest missing edges,
         with a warning.
-    {n_comps} {neighbors_key} {random_state} {key_added} {n_jobs} {copy}
+    n_comps : int, default=2
+        Number of coordinates.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="isomap"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -75,7 +86,6 @@ def isomap(
     return adata if copy else None
 
 
-@documented
 def kernel_pca(
     adata: Any,
     n_comps: int = 2,
@@ -96,7 +106,13 @@ def kernel_pca(
     Parameters
     ----------
     adata : AnnData
-    {n_comps} {use_rep} {n_pcs}
+    n_comps : int, default=2
+        Number of coordinates.
+    use_rep : str or None, default=None
+        Representation of the cells: "X" or a key of ``obsm``. If None, "X_pca" if there are more than 50
+        genes, otherwise "X".
+    n_pcs : int or None, default=None
+        Number of columns of the representation. If None, all columns. If 0, ``X`` is used.
     kernel : str, default="rbf"
         Name of a kernel.
     gamma : float or None, default=None
@@ -105,7 +121,14 @@ def kernel_pca(
         Degree of a polynomial kernel.
     coef0 : float, default=1
         Constant of a polynomial or sigmoid kernel.
-    {random_state} {key_added} {n_jobs} {copy}
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="kernel_pca"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
@@ -147,7 +170,6 @@ def _write_centered(adata: Any, key: str, embedding: Embedding, params: dict[str
     )
 
 
-@documented
 def spectral_clustering(
     adata: Any,
     n_clusters: int = 8,
@@ -163,16 +185,24 @@ def spectral_clustering(
 
     Parameters
     ----------
-    {adata/graph}
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+
         It may have at most ``n_clusters`` connected components.
     n_clusters : int, default=8
         Number of clusters.
-    {neighbors_key}
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     n_init : int, default=10
-        Number of runs of k-means, of which the best is used.
+        Number of runs of k-means; the best is used.
     random_state : int, RandomState or None, default=0
         Seed.
-    {key_added} {n_jobs} {copy}
+    key_added : str, default="spectral_clustering"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

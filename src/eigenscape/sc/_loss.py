@@ -6,13 +6,11 @@ from typing import Any
 
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.sc._data import check_annotated, computing
-from eigenscape.sc._docs import documented
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._place import Reference
 from eigenscape.sc._projection import new_rows
 
 
-@documented
 def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: int | None = None) -> float:
     """Compute the mean squared error of a kernel's expansion in the eigenfunctions of a map (Bengio sec. 4).
 
@@ -23,14 +21,17 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
         time is proportional to the square of the number of held-out cells.
     adata_ref : AnnData or None, default=None
         Reference with the map.
-    {basis} {n_jobs}
+    basis : str, default="diffmap"
+        Name of the map, its ``key_added``.
+    n_jobs : int or None, default=None
+        Number of threads.
 
     Returns
     -------
     float
-        Lower is better. The loss of the cells of the map decreases with every further component; that of
-        held-out cells increases again where components describe noise. Losses of maps of different kernels
-        or graphs are not comparable.
+        Lower is better. The loss of the cells of the map decreases with every further component; the loss of
+        held-out cells increases again where components describe noise. Losses of maps of different kernels or
+        graphs are not comparable.
 
     Examples
     --------

@@ -13,11 +13,9 @@ from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.sparse_distances import SHORTEST
 from eigenscape.kernels.neighbor_weights import edge_weights
 from eigenscape.sc._data import check_writable, computing, output, representation
-from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import weight_rule
 
 
-@documented
 def neighbors(
     adata: Any,
     n_neighbors: int = 15,
@@ -40,7 +38,11 @@ def neighbors(
     adata : AnnData
     n_neighbors : int, default=15
         Number of neighbours of a cell, itself included (as in scanpy).
-    {n_pcs} {use_rep}
+    n_pcs : int or None, default=None
+        Number of columns of the representation. If None, all columns. If 0, ``X`` is used.
+    use_rep : str or None, default=None
+        Representation of the cells: "X" or a key of ``obsm``. If None, "X_pca" if there are more than 50
+        genes, otherwise "X".
     method : {"umap", "gauss"}, default="umap"
         Weights of the edges: fuzzy sets (McInnes et al. 2018), or Gaussians with a width for each cell
         (Haghverdi et al. 2016).
@@ -56,7 +58,10 @@ def neighbors(
     key_added : str or None, default=None
         If given, results are in ``uns[key_added]``, ``obsp[key_added + "_distances"]`` and
         ``obsp[key_added + "_connectivities"]``.
-    {n_jobs} {copy}
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

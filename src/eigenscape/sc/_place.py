@@ -15,7 +15,6 @@ from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
 from eigenscape.sc._data import check_annotated, check_writable, computing, output, representation
-from eigenscape.sc._docs import documented
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._projection import Projection, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
@@ -24,7 +23,6 @@ from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
 _SAME = 1e-5
 
 
-@documented
 def place(
     adata: Any,
     adata_ref: Any,
@@ -50,20 +48,24 @@ def place(
     adata_ref : AnnData
         Reference with a map of ``eigenscape.sc.tl``, or scanpy's diffusion map. It may have been written to
         a file and read again.
-    {basis}
+    basis : str, default="diffmap"
+        Name of the map, its ``key_added``.
     obs : str, iterable of str or None, default=None
         Columns of ``adata_ref.obs`` with labels for the new cells. A label is the one with the largest share
         of the weights of a cell's neighbours, and the share is its confidence. Missing labels of the
         reference are not counted.
     neighbors_key : str or None, default=None
         Neighbour graph of the reference for labels, if the map has none (kernel PCA); None: "neighbors".
-    {n_jobs} {copy}
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------
     AnnData or None
         ``obsm["X_diffmap"]`` (or the name of another basis); for each column of labels ``obs[name]`` and
-        ``obs[name + "_confidence"]``; ``obs["dpt_pseudotime"]`` if the reference has that of
+        ``obs[name + "_confidence"]``; ``obs["dpt_pseudotime"]`` if the reference has the pseudotime of
         :func:`eigenscape.sc.tl.dpt`; ``obs["place_distance"]``, the mean distance to the nearest reference
         cells over its median in the reference; ``obs["place_novelty"]``, the share of reference cells for
         which that distance is smaller; and, for a PCA, ``obs["place_residual"]``, the share of reference

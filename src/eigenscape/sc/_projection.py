@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape._typing import is_sparse
-from eigenscape.estimators._annotated import gene_positions
+from eigenscape.estimators._rows import gene_positions
 from eigenscape.sc._data import in_memory, numeric_rows
 
 #: Number of reference cells from which the centre of the PCA is derived, and whose projections are checked.

@@ -12,11 +12,9 @@ from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
 from eigenscape.sc._data import check_writable, computing, in_memory, output
 from eigenscape.sc._diffmap import diffmap
-from eigenscape.sc._docs import documented
 from eigenscape.sc._graph import StoredGraph
 
 
-@documented
 def dpt(
     adata: Any,
     n_dcs: int = 10,
@@ -31,26 +29,30 @@ def dpt(
 ) -> Any:
     """Compute diffusion pseudotime, and the groups of cells at branchings (Haghverdi et al. 2016).
 
-    The pseudotime of a cell is the distance of its row of the accumulated transition matrix to that of the
+    The pseudotime of a cell is the distance of its row of the accumulated transition matrix to the row of the
     root; see :mod:`eigenscape.methods.pseudotime`.
 
     Parameters
     ----------
     adata : AnnData
-        With a neighbour graph and its diffusion map (:func:`diffmap` here or in scanpy). The map is computed
-        with its defaults if it is missing.
+        Data with a neighbour graph and its diffusion map (:func:`diffmap` here or in scanpy). The map is
+        computed with its defaults if it is missing.
     n_dcs : int, default=10
         Number of eigenvectors, the stationary one included.
     n_branchings : int, default=0
         Number of branchings to detect.
     min_group_size : float, default=0.01
-        Groups of at most this many cells are not split: a share of all cells if below 1.
+        Groups of at most this number of cells are not split. A value below 1 is a share of all cells.
     root : int, str or None, default=None
         Index or name of the root cell. None: ``uns["iroot"]``.
-    {neighbors_key}
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
     basis : str, default="diffmap"
         Name of the diffusion map, its ``key_added``.
-    {n_jobs} {copy}
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
 
     Returns
     -------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from eigenscape.operators import FactoredOperator, ScatterOperator
-from eigenscape.solvers.block_lanczos import block_lanczos
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.policy import SolverConfig
@@ -43,10 +42,10 @@ def solve_factored(
         values, w = dense_eigh(scatter, count, "value")
     else:
         product, tol = ScatterOperator(rows, "features").matmat, solver.tol / (2 * _GROWTH)
-        result = block_lanczos(product, d, count, tol=tol, noise=4 * _EPS, seed=solver.seed, known=known)
-        if not result.converged:
-            options = KrylovOptions(tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=6)
-            result = block_krylov(product, d, count, options, known=known, start=result.vectors)
+        options = KrylovOptions(
+            tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=3, head_start=7
+        )
+        result = block_krylov(product, d, count, options, known=known)
         if not result.converged:
             return None
         values, w, n_iter = result.values, result.vectors, result.n_iter

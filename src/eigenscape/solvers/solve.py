@@ -2,8 +2,7 @@
 
 ``principal``: the largest eigenvalues of a kernel matrix (kernel PCA, MDS, Isomap).
     Up to 200 points (500 if more than one in 40 eigenvalues is wanted), or if more than a fifth of the
-    spectrum is wanted: LAPACK. Otherwise, stored matrices: block Lanczos iteration. Block Krylov iteration if
-    that does not converge or the matrix is recomputed for each product; then LAPACK if it is stored.
+    spectrum is wanted: LAPACK. Otherwise block Krylov iteration, then LAPACK if the matrix is stored.
 ``smallest``: the smallest eigenvalues next to a known null vector (Laplacian eigenmaps, spectral clustering,
 LLE).
     Sparse matrices: the methods of :mod:`~eigenscape.solvers.policy`, one after the other until the result is
@@ -26,7 +25,6 @@ from eigenscape._typing import Matrix
 from eigenscape._warnings import warn
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError, NotConvergedWarning
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
-from eigenscape.solvers.block_lanczos import block_lanczos
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
@@ -46,8 +44,9 @@ from eigenscape.solvers.semidefinite import (
 
 #: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
 DENSE_POINTS, DENSE_PRINCIPAL_POINTS = 500, 200
-#: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz.
-_GUARD, _HEAD_START = 6, 4
+#: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz:
+#: fewer and wider products for a matrix that is recomputed.
+_STORED, _RECOMPUTED = (3, 7), (6, 4)
 #: Maximum number of Krylov block iterations if another solver is available, and if none is.
 _SHORT, _LONG = 120, 2000
 #: Largest angle of a result that is returned with a warning: differences that a drawing does not show.
@@ -115,24 +114,17 @@ def _solve_principal(
     if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.max_iter or (_LONG if solver.method == "lanczos" else _SHORT)
-    start = None
-    if operator.storage == "dense" and solver.max_iter is None and 10 * count < m:
-        found = block_lanczos(
-            operator.matmat, m, count, order=order, tol=solver.tol / 4, noise=noise, seed=solver.seed
-        )
-        if found.converged:
-            return SolverResult(found.values, found.vectors, "lanczos", found.n_iter)
-        start = found.vectors
+    guard, head_start = _RECOMPUTED if operator.storage == "blocked" else _STORED
     options = KrylovOptions(
         order=order,
         tol=solver.tol / 2,
         max_iter=steps,
         seed=solver.seed,
         noise=noise,
-        guard=_GUARD,
-        head_start=_HEAD_START,
+        guard=guard,
+        head_start=head_start,
     )
-    result = block_krylov(operator.matmat, m, count, options, start=start)
+    result = block_krylov(operator.matmat, m, count, options)
     if not result.converged and solver.method == "auto":
         matrix = operator.matrix()
         if matrix is not None:
@@ -232,7 +224,8 @@ def _solve_sparse(
             continue
         terms = matrix.nnz / matrix.shape[0]
         angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
-        if not result.converged and result.solver in ("parts", "lanczos"):
+        is_zero = result.values[count - 1] <= problem.floor(terms)  # no eigenvalue is smaller
+        if not (result.converged or is_zero) and result.solver in ("parts", "lanczos"):
             angle = np.inf  # accurate pairs, perhaps, but a smaller eigenvalue may be missing
         if angle <= smallest_angle:
             best, smallest_angle = result, angle

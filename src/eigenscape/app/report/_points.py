@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._validation import is_objects, with_small_indices
+from eigenscape.estimators._rows import is_objects, with_small_indices
 from eigenscape.streams import as_chunks, can_repeat
 
 #: Number of rows transformed again to check that they are the training rows.

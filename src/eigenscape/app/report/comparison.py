@@ -17,7 +17,6 @@ from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._comparison_sections import comparison_body
 from eigenscape.app.report._conclusion import ComparedModel, total_seconds
 from eigenscape.app.report._details import Timings
-from eigenscape.app.report._docs import documented
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._html import document, write_page
 from eigenscape.app.report._map_data import (
@@ -39,7 +38,6 @@ from eigenscape.app.report._thumbnails import thumbnails
 from eigenscape.quality import procrustes
 
 
-@documented
 def write_comparison(
     path: str | Path,
     models: Mapping[str, BaseEstimator],
@@ -59,20 +57,32 @@ def write_comparison(
 ) -> Path:
     """Write an HTML comparison of fitted models: linked maps, a table of measures, and a conclusion.
 
-    The first two coordinates of each map are aligned to those of the first by
-    :func:`eigenscape.quality.procrustes`. Points selected in one map are highlighted in all. The measures
-    use the same neighbours in the data for all models; losses are shown as ratios, since they are not
-    comparable between models.
+    The first two coordinates of each map are aligned to the first map by
+    :func:`eigenscape.quality.procrustes`. Points selected in one map are highlighted in all. The measures use
+    the same neighbours in the data for all models; losses are shown as ratios, since they are not comparable
+    between models.
 
     Parameters
     ----------
-    {path}
+    path : str or Path
+        The HTML file to write. It is written atomically.
     models : dict of str to fitted estimator
         At least two models, fitted to the same points.
-    {table_or_X} {held_out} {labels} {ids}
+    table_or_X : Table, array-like, sparse array, list of objects, or stream
+        The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
+        measured on the others.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Labels of the points. If None, the labels of the table.
+    ids : array-like of shape (n_samples,) or None, default=None
+        Identifiers of the points. If None, the identifiers of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the maps can be coloured, of any type. None and NaN are missing values.
-    {images}
+    images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
+        Images of the samples, shown next to the cursor; numbers of any range. If None, the images of a table
+        of images. They are reduced to at most 3 MB together.
     max_points : int or None, default=50000
         Maximum number of points drawn, a random sample; None for all.
     command : str or None, default=None
@@ -81,7 +91,10 @@ def write_comparison(
         Duration of each fit.
     memory : dict of model name to bytes, float or None, default=None
         Peak memory of each fit, or of all fits. If None, the peak memory of this process is shown.
-    {seed} {force}
+    seed : int, default=0
+        Seed of the samples and the further fits.
+    force : bool, default=False
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -93,7 +106,7 @@ def write_comparison(
     FileExistsError
         If the file exists and ``force=False``.
     ValueError
-        If there are fewer than two models, the data are not those of the models, or a column has the wrong
+        If there are fewer than two models, the data do not match the models, or a column has the wrong
         length.
 
     Examples

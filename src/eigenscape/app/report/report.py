@@ -19,7 +19,6 @@ from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
 from eigenscape.app.report._details import GraphDetails, Timings, graph_details, seconds_by_stage
-from eigenscape.app.report._docs import documented
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._html import document, write_page
 from eigenscape.app.report._map_data import (
@@ -43,7 +42,6 @@ from eigenscape.app.report._summary import summarize
 from eigenscape.app.report._thumbnails import thumbnails
 
 
-@documented
 def write_report(
     path: str | Path,
     model: BaseEstimator,
@@ -70,13 +68,25 @@ def write_report(
 
     Parameters
     ----------
-    {path}
+    path : str or Path
+        The HTML file to write. It is written atomically.
     model : fitted estimator
         An estimator with ``transform``.
-    {table_or_X} {held_out} {labels} {ids}
+    table_or_X : Table, array-like, sparse array, list of objects, or stream
+        The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
+        measured on the others.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Labels of the points. If None, the labels of the table.
+    ids : array-like of shape (n_samples,) or None, default=None
+        Identifiers of the points. If None, the identifiers of the table.
     extra : dict of str to array-like of shape (n_samples,) or None, default=None
         Further columns by which the map can be coloured, of any type. None and NaN are missing values.
-    {images}
+    images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
+        Images of the samples, shown next to the cursor; numbers of any range. If None, the images of a table
+        of images. They are reduced to at most 3 MB together.
     max_points : int or None, default=50000
         Maximum number of points drawn; None for all. A million points take about 6 MB, and 3 MB for each
         column of numbers.
@@ -90,7 +100,10 @@ def write_report(
         Duration of the stages of the fit. Repeated stages are summed.
     memory : float or None, default=None
         Peak memory of the fit in bytes. If None, the peak memory of this process is shown.
-    {seed} {force}
+    seed : int, default=0
+        Seed of the samples and the further fits.
+    force : bool, default=False
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -102,7 +115,7 @@ def write_report(
     FileExistsError
         If the file exists and ``force=False``.
     ValueError
-        If the data are not those of the model, or a column has the wrong length.
+        If the data do not match the model, or a column has the wrong length.
 
     Examples
     --------

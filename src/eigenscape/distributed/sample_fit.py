@@ -1,4 +1,4 @@
-"""Fit of methods that need all rows in memory to a sample of a dask collection."""
+"""Fits to a dask collection: to all rows by a dictionary, or to a sample of rows in memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from eigenscape import distributed
-from eigenscape.estimators._collections import validate_blocks
+from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.quality.alignment import aligned_error
@@ -28,6 +28,25 @@ class SampleLoss(NamedTuple):
 
     sample: float
     held_out: float
+
+
+def fit_collection(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> Any:
+    """Fit an estimator with the hook ``_embed``: to all rows if it has a dictionary, else to a sample."""
+    for name, given in (("sample_weight is", sample_weight), ("labels are", labels)):
+        if given is not None:
+            raise ValueError(f"{name} not supported for a dask collection; pass X.compute()")
+    if not uses_dictionary(estimator):
+        fit_to_sample(estimator, X)
+    else:
+        blocks = validate_blocks(estimator, X, reset=True)
+        check_not_precomputed(estimator)
+        result = estimator._embed(distributed.evenly_spaced(blocks), blocks)
+        estimator._model_ = result.embedding
+        vars(estimator).update(result.attributes)
+        estimator.embedding_ = estimator.transform(X)
+    if isinstance(estimator, ClusterMixin):
+        estimator.labels_ = estimator.predict(X)
+    return estimator
 
 
 def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> Any:
