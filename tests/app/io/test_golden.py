@@ -43,18 +43,10 @@ def size(model: Any, folder: Path, **options: Any) -> int:
     return (folder / "m").stat().st_size
 
 
-@pytest.mark.parametrize(
-    ("make", "share"),
-    [
-        (lambda: eigenscape.LaplacianEigenmaps(n_neighbors=5), 2.0),
-        (lambda: eigenscape.LocallyLinearEmbedding(n_neighbors=5), 2.5),
-    ],
-    ids=["LaplacianEigenmaps", "LocallyLinearEmbedding"],
-)
-def test_rows_in_single_precision_are_stored_once(make: Any, share: float, tmp_path: Path) -> None:
+def test_rows_in_single_precision_are_stored_once(tmp_path: Path) -> None:
     X = np.random.default_rng(0).random((400, 64)).astype(np.float32)
-    model = make().fit(X)
-    assert size(model, tmp_path) < share * X.nbytes
+    model = eigenscape.LaplacianEigenmaps(n_neighbors=5).fit(X)
+    assert size(model, tmp_path) < 2 * X.nbytes
     loaded = eigenscape.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
     np.testing.assert_array_equal(loaded.embedding_, model.embedding_)
