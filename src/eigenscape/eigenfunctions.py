@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -60,6 +60,12 @@ class Eigenfunctions:
     pairs: EigenPairs
     training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
     weights: np.ndarray | None = None  # (m,) positive weights of the training points; None if all are 1
+    _shapes: ClassVar = {
+        "kernel.<points>": "n ...",
+        "pairs.vectors": "n r",
+        "training": "n r",
+        "weights": "n",
+    }
 
     __repr__ = short_repr
 
@@ -155,6 +161,7 @@ class Landmarks:
 
     X: Any  # all training points; None if the model does not store them
     which: np.ndarray | None  # (q,) indices of the landmarks; None if they are not training points
+    _shapes: ClassVar = {"X": "n ...", "which": "q < n"}
 
     __repr__ = short_repr
 
@@ -238,6 +245,7 @@ class RootScale:
 
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
     origin: np.ndarray | None = None  # (r,)
+    _shapes: ClassVar = {"factors": "r", "origin": "r"}
 
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
         return values * self.factors - (0.0 if self.origin is None else self.origin)

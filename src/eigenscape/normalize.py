@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +50,7 @@ class CenteredKernel(WrappedKernel):
     weights: np.ndarray  # (m,), sum 1
     column_means: np.ndarray  # (m,)
     grand_mean: float
+    _shapes: ClassVar = {"<points>": "n ...", "weights": "n", "column_means": "n"}
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)
@@ -108,6 +109,7 @@ class DividedKernel(WrappedKernel):
     rows: RowIndex | None = None  # recognises the training points
     power: float = 0.5
     weights: np.ndarray | None = None  # (m,) weights of the training points; None if all are 1
+    _shapes: ClassVar = {"<points>": "n ...", "sums": "n", "weights": "n"}
 
     def __call__(self, Y: Rows) -> Matrix:
         values = self.base(Y)
@@ -243,6 +245,7 @@ class ShiftedKernel(WrappedKernel):
     shift: float
     rows: PointIndex  # recognises the training points
     group: np.ndarray  # (m,) equal for equal training points
+    _shapes: ClassVar = {"<points>": "n ...", "group": "n"}
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = np.array(self.base(Y))
@@ -274,6 +277,7 @@ class ClippedKernel(WrappedKernel):
     negative: np.ndarray  # (m, q) orthonormal eigenvectors
     values: np.ndarray  # (q,) their eigenvalues
     weights: np.ndarray | None = None  # (m,) of the training points; None if all are 1
+    _shapes: ClassVar = {"<points>": "n ...", "negative": "n *", "weights": "n"}
 
     def __call__(self, Y: Rows) -> np.ndarray:
         values = self.base(Y)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -78,6 +78,14 @@ class NeighborGraph:
     samples: np.ndarray | None = None
     joined: Joined = "union"
     tree: bool = False
+    _shapes: ClassVar = {
+        "vertices.X": "n ...",
+        "index.n_points": "n",
+        "neighbors": "n n",
+        "distances": "n n",
+        "radii": "n",
+        "samples": "n",
+    }
 
     __repr__ = short_repr
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ class PrecomputedIndex(NeighborIndex):
     """Index over a precomputed matrix; a query is its row of distances to the indexed points."""
 
     known_symmetric = False
+    _shapes: ClassVar = {"n_points": "n", "table": "* n"}
 
     def __init__(self, table: Matrix) -> None:
         self.table: Matrix = with_self(table) if is_sparse(table) else np.asarray(table, dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -96,6 +96,7 @@ class RowSearch(NeighborIndex):
 
     X: Rows
     listed: sparse.csr_array | None = None  # (n_points, n_points) distances
+    _shapes: ClassVar = {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d", "listed": "n n"}
 
     def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return ``nearest`` of all indexed points, faster if their distances are computed together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -89,6 +89,7 @@ class WidthAffinity(GraphKernel, ABC):
 
     k: int
     widths: np.ndarray  # (m,)
+    _shapes: ClassVar = {"<points>": "n ...", "widths": "n"}
 
     @abstractmethod
     def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:

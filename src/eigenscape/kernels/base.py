@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -207,6 +207,7 @@ class RestrictedKernel:
 
     base: BoundKernel
     members: np.ndarray
+    _shapes: ClassVar = {"base.<points>": "n ...", "members": "m < n"}
 
     __repr__ = short_repr
 

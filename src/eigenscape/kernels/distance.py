@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -164,6 +164,7 @@ class LandmarkGeodesics:
     graph: NeighborGraph
     landmarks: np.ndarray  # (q,) vertices
     lengths: np.ndarray  # (m, q) distances of all vertices to them
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"}
 
     __repr__ = short_repr
 
@@ -210,6 +211,7 @@ class PrecomputedLandmarks:
 
     X: np.ndarray  # (q, n) rows of the landmarks in the precomputed matrix
     landmarks: np.ndarray  # (q,)
+    _shapes: ClassVar = {"X": "q n", "landmarks": "q < n"}
 
     __repr__ = short_repr
 

@@ -6,7 +6,7 @@ See docs/decisions/kernels-labels.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,7 @@ class LabelledAffinity(WrappedKernel):
     """
 
     matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
+    _shapes: ClassVar = {"<points>": "n ...", "matrix": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return rows_by_vertex(training_index(self.base), Y, self.matrix.__getitem__, self.base)

@@ -6,6 +6,7 @@ See docs/decisions/methods-views.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,7 @@ class LinkedAffinity(WrappedKernel):
 
     start: int  # number of vertices of the views before this one
     links: sparse.csr_array  # (m_view, m) weights of the links of its vertices
+    _shapes: ClassVar = {"base.<points>": "n ...", "links": "n *"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         own = sparse.csr_array(self.base(Y))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -276,6 +276,7 @@ class LocalWeights:
     gram: LocalGram
     reg: float
     n_jobs: int | None = None
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "gram.X": "n ..."}
 
     __repr__ = short_repr
 
@@ -333,6 +334,7 @@ class ExtendedKernel(_WeightsKernel):
     """
 
     gram: sparse.csr_array  # (m, m)
+    _shapes: ClassVar = {"weights.graph.vertices.X": "n ...", "gram": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return sparse.csr_array(self.weights(Y) @ self.gram)
@@ -347,6 +349,7 @@ class FiniteLocalKernel(_WeightsKernel):
 
     inner: sparse.csr_array  # (m, m), k'' = I - M
     c: float
+    _shapes: ClassVar = {"weights.graph.vertices.X": "n ...", "inner": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         vertex = self.weights.graph.vertices.find(Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -39,6 +39,7 @@ class BoundPairwise:
 
     kernel: PairwiseKernel
     X: Any
+    _shapes: ClassVar = {"X": "n *"}
 
     __repr__ = short_repr
 

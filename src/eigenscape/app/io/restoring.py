@@ -6,6 +6,8 @@ from typing import Any
 
 from sklearn.preprocessing import StandardScaler
 
+from eigenscape.app.io.archive import is_part
+
 #: Parameters and attributes of a scaler that a model file contains: its public ones.
 _SCALER_PARAMETERS = ("with_mean", "with_std")
 _SCALER_ATTRIBUTES = ("mean_", "scale_", "var_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
@@ -24,7 +26,7 @@ def all_parts(value: Any) -> list[Any]:
             pending += part.values()
         elif isinstance(part, list | tuple):
             pending += part
-        elif type(part).__module__.startswith("eigenscape."):
+        elif is_part(part):
             pending += vars(part).values()
     return [*found.values()]
 
