@@ -22,7 +22,7 @@ from eigenscape.kernels.local import (
     barycentric_weights,
     local_gram,
 )
-from eigenscape.methods.alignment import alignment_factor, alignment_matrix
+from eigenscape.methods.lle import alignment_factor, alignment_matrix
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 

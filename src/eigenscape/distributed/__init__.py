@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
     from eigenscape.distributed.oriented import (
-        gather_signal,
         noise_of_groups,
         noise_of_vectors,
         noise_of_versions,
@@ -49,7 +48,7 @@ _NAMES = {
     "eigenscape.distributed.kernels": "bind_blocks",
     "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
     "eigenscape.distributed.mixture": "BlockMembers",
-    "eigenscape.distributed.oriented": "gather_signal noise_of_groups noise_of_vectors noise_of_versions",
+    "eigenscape.distributed.oriented": "noise_of_groups noise_of_vectors noise_of_versions",
     "eigenscape.distributed.pairs": "reduce_pairs",
     "eigenscape.distributed.pca": "gather_moments",
     "eigenscape.distributed.ppca": "BlockRows",
@@ -75,7 +74,6 @@ __all__ = [  # a literal list: type checkers read it
     "evenly_spaced",
     "fit_dictionary_blocks",
     "gather_moments",
-    "gather_signal",
     "is_collection",
     "is_lazy",
     "label_blocks",

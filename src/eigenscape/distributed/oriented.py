@@ -7,18 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
-from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.methods.oriented_pca import NoiseMoments, SignalMoments, noise_moments
+from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def gather_signal(blocks: Blocks) -> SignalMoments:
-    """Return the mean and covariance of all rows."""
-    total = gather_moments(blocks)
-    return SignalMoments(total.mean, total.scatter / total.n_rows, total.n_rows)
 
 
 def noise_of_vectors(blocks: Blocks) -> NoiseMoments:
