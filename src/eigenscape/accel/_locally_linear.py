@@ -96,7 +96,7 @@ def _factor(
 ) -> sparse.csr_array:
     """Return the factor ``F`` of scikit-learn's matrix ``M = F'F``.
 
-    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
+    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals LTSA's.
     """
     from eigenscape.kernels.local import RowGram, barycentric_weights
     from eigenscape.methods.lle import modified_factor, tangent_factor

@@ -28,7 +28,7 @@ from eigenscape.kernels.neighbor_weights import (
 from eigenscape.sc._data import in_memory, representation
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
-#: Mean relative difference between stored weights and those of their formula (scanpy: single precision).
+#: Mean relative difference between stored weights and the weights by their formula (scanpy: single precision).
 _SAME_WEIGHTS = 1e-3
 
 
@@ -145,7 +145,7 @@ class StoredGraph:
         expected = edge_weights(graph.neighbors, rule, parameters)
         if abs(expected - weights).sum() > _SAME_WEIGHTS * weights.sum():
             raise ValueError(
-                f"the connectivities are not those of method={self.method!r} for the stored distances, so"
+                f"the connectivities differ from method={self.method!r} applied to the stored distances, so"
                 " new cells cannot be weighed in the same way; run eigenscape.sc.pp.neighbors or"
                 " scanpy.pp.neighbors with method='umap' or 'gauss'"
             )

@@ -73,7 +73,7 @@ class StoredMap:
         return representation_field(self.adata, use_rep, n_pcs), n_pcs
 
     def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
-        """Return the map as a function of rows, given those of the cells and their affinity."""
+        """Return the map as a function of rows, given the rows of the cells and their affinity."""
         if self.method in ("diffmap", "laplacian_eigenmaps"):
             assert affinity is not None
             return self._of_walk(affinity)
