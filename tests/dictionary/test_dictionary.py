@@ -545,7 +545,7 @@ def test_the_default_tolerance_stops_at_a_budget(monkeypatch):
     """Rows in many dimensions are not spanned by one another: all would be selected."""
     monkeypatch.setattr("eigenscape.estimators.greedy_spectral_embedding._DEFAULT_SIZE", 40)
     X = np.random.default_rng(0).standard_normal((300, 60))
-    with pytest.warns(ToleranceWarning, match="raise dictionary_size or tol.*dictionary_size=40 is reached"):
+    with pytest.warns(ToleranceWarning, match="raise size or tol.*size=40 is reached"):
         model = GreedySpectralEmbedding().fit(X)
     assert len(model.dictionary_) == 40
     assert_array_equal(model.dictionary_indices_, np.arange(40))

@@ -84,7 +84,7 @@ def test_a_kernel_that_is_not_finite_is_refused():
 
 def test_a_size_that_stops_short_of_the_tolerance_is_announced():
     X = curve(600)
-    with pytest.warns(ToleranceWarning, match="dictionary_size=10 is reached"):
+    with pytest.warns(ToleranceWarning, match="size=10 is reached"):
         model = GreedySpectralEmbedding(gamma=1.0, dictionary=Dictionary(10, tol=1e-6)).fit(X)
     assert len(model.dictionary_) == 10
 

@@ -25,7 +25,7 @@ from eigenscape.graph.tuning import TUNING
 from eigenscape.kernels import local
 from eigenscape.methods.lle import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, RadiusGraph
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
 from eigenscape.solvers.direct import RootInverse, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy, aggregate
@@ -200,16 +200,16 @@ def test_many_long_rows_are_searched_approximately(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("params", "match"),
+    ("graph", "match"),
     [
-        ({"metric": "cityblock"}, "neighbors='approximate' supports"),
-        ({"affinity": "radius", "radius": 1.0}, "within a radius"),
-        ({"neighbors": "fast"}, "neighbors='fast' is not known"),
+        (lambda: KNNGraph(metric="cityblock", search="approximate"), "search='approximate' supports"),
+        (lambda: RadiusGraph(1.0, search="approximate"), "within a radius"),
+        (lambda: KNNGraph(search="fast"), "search='fast' is not known"),
     ],
 )
-def test_what_approximate_search_cannot_do_is_refused(params, match):
+def test_what_approximate_search_cannot_do_is_refused(graph, match):
     with pytest.raises(ValueError, match=match):
-        LaplacianEigenmaps(2, **{"neighbors": "approximate", **params}).fit(mixture(50))
+        LaplacianEigenmaps(2, affinity=graph()).fit(mixture(50))
 
 
 # --- geodesics ----------------------------------------------------------------------------------------------

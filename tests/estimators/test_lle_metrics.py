@@ -34,8 +34,8 @@ def test_a_graph_of_twice_the_radius_is_enough(X: np.ndarray) -> None:
     thin = radius_neighbors_graph(X, 2 * radius, mode="distance")
     assert thin.nnz < 0.97 * 70 * 69
     table, rows = (
-        LocallyLinearEmbedding(2, reg=1e-2, **params, graph=RadiusGraph(radius)).fit(data).embedding_
-        for params, data in (({"metric": "precomputed"}, thin), ({}, X))
+        LocallyLinearEmbedding(2, reg=1e-2, graph=RadiusGraph(radius, metric=metric)).fit(data).embedding_
+        for metric, data in (("precomputed", thin), ("euclidean", X))
     )
     np.testing.assert_allclose(table, rows, atol=1e-6 * np.abs(rows).max())
 
@@ -54,16 +54,14 @@ def test_a_radius_with_too_few_neighbours_for_the_method(X: np.ndarray, method: 
     with pytest.raises(
         ValueError,
         match=rf"method='{method}' with n_components=2 needs at least {least} neighbours of each sample, but"
-        r" \d+ of 70 distinct samples have fewer within radius=0.5.*enlarge radius",
+        r" \d+ of 70 distinct samples have fewer in graph=RadiusGraph\(0.5\).*enlarge radius",
     ):
         LocallyLinearEmbedding(2, method=method, graph=RadiusGraph(0.5)).fit(X)
 
 
-def test_with_a_radius_the_number_of_neighbours_is_ignored(X: np.ndarray) -> None:
-    first, second = (
-        LocallyLinearEmbedding(2, method="ltsa", graph=RadiusGraph(2.0)).fit(X).embedding_ for k in (1, 9)
-    )
-    np.testing.assert_array_equal(first, second)
+def test_a_number_of_neighbours_is_refused_with_a_radius(X: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"n_neighbors=9 is not used with graph=RadiusGraph\(2.0\)"):
+        LocallyLinearEmbedding(2, n_neighbors=9, method="ltsa", graph=RadiusGraph(2.0)).fit(X)
 
 
 def test_a_searcher_with_a_metric_of_its_own(X: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Objects in place of names: neighbour indexes and lists for ``neighbors``, solvers for ``eigen_solver``."""
+"""Objects in place of names: neighbour indexes and lists for ``search``, solvers for ``eigen_solver``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,27 @@ from eigenscape import (
 )
 from eigenscape.exceptions import ModelFileError, NotConvergedError
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.options import KNNGraph, Solver, SpanningTree
-from eigenscape.solvers import SolverConfig
+from eigenscape.options import KNNGraph, RadiusGraph, Solver, SpanningTree
 
 X = np.random.default_rng(0).uniform(size=(90, 3)) * [3, 2, 0.1]
 NEW = np.random.default_rng(1).uniform(size=(12, 3)) * [3, 2, 0.1]
 GRAPH_METHODS = {
-    "isomap": lambda **options: Isomap(n_neighbors=8, **options),
-    "landmarks": lambda **options: Isomap(n_neighbors=8, n_landmarks=20, **options),
-    "laplacian": lambda **options: LaplacianEigenmaps(n_neighbors=8, **options),
-    "diffusion": lambda **options: DiffusionMap(affinity="nearest_neighbors", n_neighbors=8, **options),
-    "clustering": lambda **options: SpectralClustering(n_clusters=3, n_neighbors=8, **options),
-    "lle": lambda **options: LocallyLinearEmbedding(n_neighbors=8, **options),
+    "isomap": lambda search="auto", **options: Isomap(graph=KNNGraph(8, search=search), **options),
+    "landmarks": lambda search="auto", **options: Isomap(
+        graph=KNNGraph(8, search=search), n_landmarks=20, **options
+    ),
+    "laplacian": lambda search="auto", **options: LaplacianEigenmaps(
+        affinity=KNNGraph(8, search=search), **options
+    ),
+    "diffusion": lambda search="auto", **options: DiffusionMap(
+        affinity=KNNGraph(8, search=search), **options
+    ),
+    "clustering": lambda search="auto", **options: SpectralClustering(
+        n_clusters=3, affinity=KNNGraph(8, search=search), **options
+    ),
+    "lle": lambda search="auto", **options: LocallyLinearEmbedding(
+        graph=KNNGraph(8, search=search), **options
+    ),
 }
 SPECTRAL = {
     **GRAPH_METHODS,
@@ -52,20 +61,21 @@ def same(first, second, atol: float = 1e-8) -> None:
     np.testing.assert_allclose(first.transform(NEW), second.transform(NEW), atol=atol)
 
 
-# --- neighbors ----------------------------------------------------------------------------------------------
+# --- search -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GRAPH_METHODS)
 @pytest.mark.parametrize(
-    "neighbors",
+    "search",
     [lists(X, 12), NearestNeighbors(algorithm="ball_tree"), neighbor_index(X)],
     ids=["lists", "searcher", "index"],
 )
-def test_objects_give_the_map_of_the_exact_search(name, neighbors):
+def test_objects_give_the_map_of_the_exact_search(name, search):
     make = GRAPH_METHODS[name]
-    model = make(neighbors=neighbors)
-    same(clone(model).fit(X), make(neighbors="exact").fit(X))
-    assert model.neighbors is neighbors  # fit changes no parameter
+    model = make(search=search)
+    same(clone(model).fit(X), make(search="exact").fit(X))
+    graph = model.graph if hasattr(model, "graph") else model.affinity
+    assert graph.search is search  # fit changes no parameter
 
 
 def test_objects_for_data_with_duplicates():
@@ -85,29 +95,28 @@ def test_objects_for_a_disconnected_graph(choice):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("search", "message"),
     [
-        ({"neighbors": lists(X[:50], 10)}, r"shape \(90, 10\), got indices of shape \(50, 10\)"),
-        ({"neighbors": lists(X, 10)[::-1]}, r"the order is \(indices, distances\)"),
-        ({"neighbors": (*lists(X, 10), 1)}, r"neighbors=1 is not known; choose 'auto'"),
-        ({"neighbors": (*lists(X, 10), X)}, r"must be a neighbour index or None, got 3 elements"),
-        ({"neighbors": (*lists(X, 10), None, None)}, r"\(indices, distances, index\), got 4 elements"),
-        ({"neighbors": lists(X, 5)}, "n_neighbors=8 are needed; list more neighbours or lower n_neighbors"),
-        ({"neighbors": (lists(X, 10)[0] + 80, lists(X, 10)[1])}, "indices must be between 0 and 89"),
-        ({"neighbors": neighbor_index(X[:50])}, "indexes 50 points, but there are 90"),
-        ({"neighbors": NearestNeighbors}, "must be an object, got the class NearestNeighbors"),
-        ({"neighbors": "fast"}, "neighbors='fast' is not known; choose one of 'auto', 'exact'"),
-        ({"neighbors": lists(X, 10), "radius": 0.5}, "cannot be used with a radius"),
+        (lists(X[:50], 10), r"shape \(90, 10\), got indices of shape \(50, 10\)"),
+        (lists(X, 10)[::-1], r"the order is \(indices, distances\)"),
+        ((*lists(X, 10), None), r"\(indices, distances\), got 3 elements"),
+        (lists(X, 5), "n_neighbors=8 are needed; list more neighbours or lower n_neighbors"),
+        ((lists(X, 10)[0] + 80, lists(X, 10)[1]), "indices must be between 0 and 89"),
+        (neighbor_index(X[:50]), "indexes 50 points, but there are 90"),
+        (NearestNeighbors, "must be an object, got the class NearestNeighbors"),
+        ("fast", "search='fast' is not known; choose one of 'auto', 'exact'"),
     ],
 )
-def test_bad_neighbors(options, message):
+def test_bad_search(search, message):
     with pytest.raises(ValueError, match=message):
-        Isomap(n_neighbors=8, **options).fit(X)
+        Isomap(graph=KNNGraph(8, search=search)).fit(X)
 
 
-def test_lists_are_refused_for_a_spanning_tree():
+def test_lists_are_refused_for_a_spanning_tree_and_a_radius():
     with pytest.raises(ValueError, match="cannot be used with a minimum spanning tree"):
-        LaplacianEigenmaps(affinity=SpanningTree(search=lists(X, 10))).fit(X)
+        SpanningTree(search=lists(X, 10))
+    with pytest.raises(ValueError, match="cannot be used with a radius"):
+        RadiusGraph(0.5, search=lists(X, 10))
 
 
 # --- eigen_solver -------------------------------------------------------------------------------------------
@@ -146,9 +155,9 @@ def test_a_solver_object_gives_the_map_of_the_dense_solver(name):
 
 
 @pytest.mark.parametrize("name", SPECTRAL)
-def test_a_configuration_replaces_tol(name):
+def test_a_solver_is_named_by_its_method(name):
     make = SPECTRAL[name]
-    model = make(eigen_solver=SolverConfig("dense", tol=1e-9), tol=0.5).fit(X)
+    model = make(eigen_solver=Solver("dense", tol=1e-9)).fit(X)
     same(model, make(eigen_solver="dense").fit(X))
     assert model.solver_ == "dense"
 
@@ -180,13 +189,13 @@ def test_lists_and_configurations_are_saved(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"neighbors": NearestNeighbors()}, "neighbors=NearestNeighbors.*neighbors='exact' or a tuple"),
+        ({"affinity": KNNGraph(8, search=NearestNeighbors())}, "search=NearestNeighbors.*'exact' or a tuple"),
         ({"eigen_solver": NumpySolver()}, "eigen_solver=NumpySolver.*a built-in solver"),
-        ({"eigen_solver": SolverConfig(NumpySolver())}, "eigen_solver=NumpySolver.*a built-in solver"),
+        ({"eigen_solver": Solver(NumpySolver())}, "method=NumpySolver.*a built-in one"),
     ],
 )
 def test_user_defined_objects_are_not_saved(options, message, tmp_path):
-    model = LaplacianEigenmaps(n_neighbors=8, **options).fit(X)
+    model = LaplacianEigenmaps(**options).fit(X)
     with pytest.raises(ModelFileError, match=f"fitted with {message}") as refusal:
         save(model, tmp_path / "model.eig")
     assert "cannot be serialized" in str(refusal.value)

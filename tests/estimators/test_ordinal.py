@@ -206,11 +206,11 @@ def test_ordinal_isomap_has_no_kernel(square):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"ordinal": 1}, "ordinal=1 must be True or False"),
-        ({"ordinal": True, "n_landmarks": 10}, "landmarks only some"),
-        ({"ordinal": True, "ties": "no"}, "ties='no'"),
+        (lambda: {"ordinal": 1}, "ordinal=1 must be an? Ordinal, True or False"),
+        (lambda: {"ordinal": True, "n_landmarks": 10}, "landmarks only some"),
+        (lambda: {"ordinal": Ordinal(ties="no")}, "ties='no'"),
     ],
 )
 def test_bad_ordinal_isomap(params, message, square):
     with pytest.raises(ValueError, match=message):
-        Isomap(**params).fit(square)
+        Isomap(**params()).fit(square)

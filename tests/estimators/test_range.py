@@ -107,12 +107,12 @@ def test_versions_of_distortion_discriminant_analysis(value: float) -> None:
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("landmarks", lambda points: LandmarkMDS(approximation=Landmarks(None, points))),
-        ("landmarks", lambda points: LandmarkMDS(approximation=Landmarks(None, sparse.csr_array(points)))),
-        ("landmarks", lambda points: Isomap(approximation=Landmarks(None, points))),
-        ("dictionary", lambda points: KernelPCA(approximation=Dictionary(points=points))),
+        ("selection", lambda points: LandmarkMDS(approximation=Landmarks(None, points))),
+        ("selection", lambda points: LandmarkMDS(approximation=Landmarks(None, sparse.csr_array(points)))),
+        ("selection", lambda points: Isomap(approximation=Landmarks(None, points))),
+        ("points", lambda points: KernelPCA(approximation=Dictionary(points=points))),
         (
-            "dictionary",
+            "points",
             lambda points: KernelPCA(
                 kernel="linear", approximation=Dictionary(points=sparse.csr_array(points))
             ),

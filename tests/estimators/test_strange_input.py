@@ -22,7 +22,7 @@ from eigenscape import (
     ProbabilisticPCA,
     ProjectionPursuit,
 )
-from eigenscape.options import Dictionary
+from eigenscape.options import Dictionary, KNNGraph
 
 ROWS = np.random.default_rng(0).standard_normal((20, 3))
 MASKED = np.ma.masked_array(ROWS, mask=np.arange(60).reshape(20, 3) == 7)
@@ -94,8 +94,8 @@ def test_masked_values_are_missing_values() -> None:
 @pytest.mark.parametrize("n_features", [2, 20, 200])
 def test_approximate_neighbors_of_few_rows(n_features: int) -> None:
     X = np.random.default_rng(0).standard_normal((12, n_features))
-    for cls in (LaplacianEigenmaps, LocallyLinearEmbedding):
-        found, exact = (cls(1, neighbors=how).fit(X).embedding_ for how in ("approximate", "exact"))
+    for cls, name in ((LaplacianEigenmaps, "affinity"), (LocallyLinearEmbedding, "graph")):
+        found, exact = (cls(1, **{name: KNNGraph(search=how)}).fit(X).embedding_ for how in ("approximate", "exact"))
         np.testing.assert_allclose(found, exact, atol=1e-8)
 
 
@@ -108,6 +108,6 @@ def test_independent_coordinates_of_an_affinity_of_rank_one() -> None:
 
 def test_a_divided_stream_with_the_size_of_a_dictionary_alone_names_the_reason() -> None:
     model = GreedySpectralEmbedding(normalization="divisive", dictionary=Dictionary(500))
-    with pytest.raises(AttributeError, match=r"dictionary_size without tol replaces members.*set tol"):
+    with pytest.raises(AttributeError, match=r"a size without tol replaces members.*set tol"):
         model.partial_fit(ROWS)
     assert not hasattr(model, "partial_fit")

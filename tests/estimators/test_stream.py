@@ -23,8 +23,10 @@ few = settings(max_examples=10, deadline=None, derandomize=True, suppress_health
 every_normalization = pytest.mark.parametrize("normalization", ["additive", "divisive", None])
 
 
-def model_of(**params) -> GreedySpectralEmbedding:
-    return GreedySpectralEmbedding(**{"n_components": 2, "tol": 1e-3, "gamma": 0.7, **params})
+def model_of(tol: float | None = 1e-3, size: int | None = None, **params) -> GreedySpectralEmbedding:
+    return GreedySpectralEmbedding(
+        **{"n_components": 2, "gamma": 0.7, "dictionary": Dictionary(size, tol=tol), **params}
+    )
 
 
 def cut(X, *lengths):
@@ -218,7 +220,7 @@ def test_every_source_gives_what_an_array_gives(kind, expected, tmp_path):
     same_model(model, expected, X)
     assert (model.n_passes_, model.n_samples_seen_, model.n_features_in_) == (2, 1500, 3)
     assert_allclose(model.embedding_, model.transform(X), atol=1e-12)
-    by_size = model_of(tol=None, dictionary_size=20)
+    by_size = model_of(tol=None, size=20)
     assert_array_equal(
         by_size.fit(source(kind, X, tmp_path)).dictionary_indices_, by_size.fit(X).dictionary_indices_
     )
@@ -401,7 +403,7 @@ def test_rows_that_are_not_finite_are_named_in_fit_too():
 
 
 @pytest.mark.parametrize("chunks", [iter([]), [np.empty((0, 3))], Chunks(np.empty((0, 3)), 5)])
-@pytest.mark.parametrize("params", [{}, {"dictionary_size": 5}, {"normalization": "divisive"}])
+@pytest.mark.parametrize("params", [{}, {"size": 5}, {"normalization": "divisive"}])
 def test_an_empty_stream_is_refused(chunks, params):
     with pytest.raises(ValueError, match="the stream is empty"):
         model_of(**params).fit(chunks)

@@ -19,8 +19,10 @@ every_weighting = pytest.mark.parametrize("sum_to_one", [True, False])
 GAMMA = 0.7
 
 
-def model_of(size: int = 12, **params) -> GreedySpectralEmbedding:
-    return GreedySpectralEmbedding(**{"n_components": 2, "gamma": GAMMA, "dictionary_size": size, **params})
+def model_of(size: int | None = 12, tol: float | None = None, **params) -> GreedySpectralEmbedding:
+    return GreedySpectralEmbedding(
+        **{"n_components": 2, "gamma": GAMMA, "dictionary": Dictionary(size, tol=tol), **params}
+    )
 
 
 def chunks_of(X, length: int):
@@ -205,7 +207,7 @@ def test_an_iterator_is_read_once_with_a_size_alone():
 def test_a_second_pass_projects_all_points_on_the_final_dictionary():
     X = curve(300)
     model = streamed(X, 100)
-    given = model_of(None, selection=model.dictionary_indices_).fit(X)
+    given = model_of(dictionary=Dictionary(selection=model.dictionary_indices_)).fit(X)
     model.second_pass(X)
     assert_allclose(model.eigenvalues_, given.eigenvalues_, rtol=1e-9)
     assert not hasattr(model, "stream_error_bound_")
@@ -267,12 +269,12 @@ def test_what_a_fixed_size_does_not_support_is_refused_with_the_remedy():
     with pytest.raises(ValueError, match=r"normalization='divisive'.*set tol or normalize_first=True"):
         model_of(normalization="divisive").fit(iter([X]))
     model = streamed(X, 100)
-    model.tol = 1e-2
-    with pytest.raises(ValueError, match=r"tol=0.01, but the stream began without a tolerance.*second_pass"):
+    model.dictionary = Dictionary(tol=1e-2)
+    with pytest.raises(ValueError, match=r"tol=0.01\), but the stream began without a tolerance.*second_pass"):
         model.partial_fit(X)
-    model.tol, grown = None, model_of(None, tol=1e-2).partial_fit(X)
-    grown.set_params(tol=None, dictionary_size=12)
-    with pytest.raises(ValueError, match=r"tol=None, but the stream began with a tolerance"):
+    grown = model_of(None, tol=1e-2).partial_fit(X)
+    grown.set_params(dictionary__tol=None, dictionary__size=12)
+    with pytest.raises(ValueError, match=r"size=12\), but the stream began with a tolerance"):
         grown.partial_fit(X)
     grown.second_pass(X).partial_fit(X)
     assert grown.n_samples_seen_ == 400
@@ -289,18 +291,18 @@ def test_a_kernel_divided_first_supports_a_fixed_size():
 
 def test_a_dask_collection_is_refused_with_the_remedy():
     array = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match=r"dictionary_size without tol.*set tol, call fit"):
+    with pytest.raises(ValueError, match=r"a size without tol.*set tol, call fit"):
         model_of().partial_fit(array.from_array(curve(200), chunks=(100, 3)))
 
 
 @pytest.mark.parametrize(
-    ("params", "words"),
+    ("dictionary", "words"),
     [
-        ({"dictionary_size": 12}, "chunk (at most 12 members)"),
-        ({"dictionary_size": None, "tol": 0.01}, "chunk (tolerance 0.01, any number of members)"),
-        ({"dictionary_size": None}, "chunk (tolerance 0.001, at most 2000 members)"),
+        (Dictionary(12), "chunk (at most 12 members)"),
+        (Dictionary(tol=0.01), "chunk (tolerance 0.01, any number of members)"),
+        (None, "chunk (tolerance 0.001, at most 2000 members)"),
     ],
 )
-def test_verbose_shows_the_limits(params, words, capsys):
-    GreedySpectralEmbedding(2, gamma=GAMMA, verbose=True, **params).partial_fit(curve(200))
+def test_verbose_shows_the_limits(dictionary, words, capsys):
+    GreedySpectralEmbedding(2, gamma=GAMMA, verbose=True, dictionary=dictionary).partial_fit(curve(200))
     assert words in capsys.readouterr().err

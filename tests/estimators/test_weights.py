@@ -213,7 +213,6 @@ def test_invalid_weights(cls: type, weights: Any, message: str) -> None:
         (LaplacianEigenmaps(independent=True), "independent=True"),
         (DiffusionMap(independent=True), "independent=True"),
         (LaplacianEigenmaps(affinity="rbf", include_diagonal=False), "include_diagonal=False"),
-        (SpectralClustering(2, affinity="rbf", include_diagonal=False), "include_diagonal=False"),
         (Isomap(n_landmarks=10), "landmarks"),
         (Isomap(ordinal=True), "ordinal=True"),
         (LocallyLinearEmbedding(c=2.0), "c=2.0"),

@@ -149,7 +149,7 @@ def test_local_dimensions_leave_half_the_samples() -> None:
 
 def test_units_of_the_data_do_not_matter() -> None:
     X, _ = curve_in(40, 60)
-    for params in ({"n_kernels": 3, "local_components": 60}, {"n_kernels": 4}):
+    for params in ({"n_kernels": 3, "kernels": LocalKernels(local_components=60)}, {"n_kernels": 4}):
         model, scaled = KernelEigenmap(2, **params).fit(X[:30]), KernelEigenmap(2, **params).fit(1e4 * X[:30])
         # W is made of inverse distances and scaled to a largest weight of one
         np.testing.assert_allclose(scaled.transform(1e4 * X), model.transform(X), atol=1e-6)

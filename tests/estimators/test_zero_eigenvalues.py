@@ -28,8 +28,8 @@ def belkin(W):
 @pytest.mark.parametrize(
     ("X", "options", "W"),
     [
-        (CROSS, {"affinity": "mst"}, STAR),
-        (CROSS[[1, 0, 2]], {"affinity": "mst"}, np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]])),
+        (CROSS, {"affinity": "spanning_tree"}, STAR),
+        (CROSS[[1, 0, 2]], {"affinity": "spanning_tree"}, np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]])),
         (OCTAHEDRON, {"n_neighbors": 4}, np.kron(np.ones((2, 2)), np.ones((3, 3)) - np.eye(3))),
     ],
 )

@@ -63,7 +63,7 @@ class OnlyKneighbors:
 
 @pytest.mark.parametrize("algorithm", ["brute", "ball_tree"])
 def test_a_searcher_gives_the_graph_of_exact_search(X, Y, algorithm):
-    index = neighbor_index(X, neighbors=NearestNeighbors(algorithm=algorithm))
+    index = neighbor_index(X, search=NearestNeighbors(algorithm=algorithm))
     exact = neighbor_index(X)
     assert isinstance(index, NeighborIndex)
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(exact, K), Y)
@@ -74,26 +74,26 @@ def test_a_searcher_gives_the_graph_of_exact_search(X, Y, algorithm):
 
 def test_radius_search_goes_on_until_the_radius_is_passed(X, Y):
     radii = np.linspace(0.1, 4, 60)
-    index, exact = neighbor_index(X, neighbors=NearestNeighbors()), neighbor_index(X)
+    index, exact = neighbor_index(X, search=NearestNeighbors()), neighbor_index(X)
     assert_allclose(index.radius_graph(Y, radii).toarray(), exact.radius_graph(Y, radii).toarray())
 
 
 def test_the_searcher_itself_is_not_modified(X):
     unfitted, fitted = NearestNeighbors(), NearestNeighbors().fit(X[:7])
     for searcher in (unfitted, fitted):
-        assert neighbor_index(X, neighbors=searcher).n_points == 60
+        assert neighbor_index(X, search=searcher).n_points == 60
     assert not hasattr(unfitted, "n_samples_fit_")
     assert fitted.n_samples_fit_ == 7
 
 
 def test_the_metric_of_the_searcher_is_used(X):
-    index = neighbor_index(X, neighbors=NearestNeighbors(metric="manhattan"))
+    index = neighbor_index(X, search=NearestNeighbors(metric="manhattan"))
     expected = neighbor_index(X, metric="manhattan")
     assert_allclose(index.nearest(X, 4)[0], expected.nearest(X, 4)[0])
 
 
 def test_a_searcher_that_cannot_be_cloned_is_used_as_it_is(X, Y):
-    index = neighbor_index(X, neighbors=OnlyKneighbors(X))
+    index = neighbor_index(X, search=OnlyKneighbors(X))
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
     with pytest.raises(ValueError, match=r"OnlyKneighbors cannot be fitted.*get_params"):
         index.subset(np.arange(5))
@@ -104,15 +104,15 @@ def test_a_searcher_of_all_samples_is_reduced_to_the_distinct_ones(X, Y):
     first, group = distinct_rows(twins)
     searcher = OnlyKneighbors(twins)
     searcher.n_samples_fit_ = len(twins)
-    index = neighbor_index(twins[first], neighbors=searcher, distinct=(first, group))
+    index = neighbor_index(twins[first], search=searcher, distinct=(first, group))
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
     with pytest.raises(ValueError, match="OnlyKneighbors was fitted to 110 samples, but there are 60"):
-        neighbor_index(X, neighbors=searcher)
+        neighbor_index(X, search=searcher)
 
 
 def test_components_are_connected_with_a_searcher(X):
     apart = np.concatenate([X, X + 100])
-    graph = nearest_neighbor_graph(neighbor_index(apart, neighbors=NearestNeighbors()), 3)
+    graph = nearest_neighbor_graph(neighbor_index(apart, search=NearestNeighbors()), 3)
     joined = connect(graph, component_labels(graph.distances))
     assert component_labels(joined.distances).max() == 0
 
@@ -134,8 +134,8 @@ def test_invalid_results_of_a_searcher_are_rejected(X, result, message):
         def kneighbors(self, X, n_neighbors):
             return result
 
-    with pytest.raises(ValueError, match=f"neighbors=Broken.*{message}"):
-        nearest_neighbor_graph(neighbor_index(X, neighbors=Broken()), K)
+    with pytest.raises(ValueError, match=f"search=Broken.*{message}"):
+        nearest_neighbor_graph(neighbor_index(X, search=Broken()), K)
 
 
 # --- lists of neighbours ---
@@ -143,7 +143,7 @@ def test_invalid_results_of_a_searcher_are_rejected(X, result, message):
 
 @pytest.mark.parametrize("with_self", [True, False])
 def test_lists_give_the_graph_of_exact_search(X, Y, with_self):
-    index = neighbor_index(X, neighbors=lists(X, K + 3, with_self))
+    index = neighbor_index(X, search=lists(X, K + 3, with_self))
     assert isinstance(index, NeighborIndex)
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
 
@@ -151,7 +151,7 @@ def test_lists_give_the_graph_of_exact_search(X, Y, with_self):
 def test_the_graph_has_the_distances_of_the_lists(X, Y):
     """New points are searched exactly, by the metric."""
     indices, distances = lists(X, K + 1)
-    graph = nearest_neighbor_graph(neighbor_index(X, neighbors=(indices, 2 * distances)), K)
+    graph = nearest_neighbor_graph(neighbor_index(X, search=(indices, 2 * distances)), K)
     plain = nearest_neighbor_graph(neighbor_index(X), K)
     assert_allclose(graph.distances.toarray(), 2 * plain.distances.toarray())
     assert_array_equal(graph.neighbors_of(Y).toarray(), plain.neighbors_of(Y).toarray())
@@ -160,16 +160,16 @@ def test_the_graph_has_the_distances_of_the_lists(X, Y):
 def test_lists_of_duplicates_are_merged(X, Y):
     doubled = np.concatenate([X, X[::-1]])
     first, group = distinct_rows(doubled)
-    index = neighbor_index(doubled[first], neighbors=lists(doubled, 2 * K + 4), distinct=(first, group))
+    index = neighbor_index(doubled[first], search=lists(doubled, 2 * K + 4), distinct=(first, group))
     expected = neighbor_index(doubled[first])
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(expected, K), Y)
-    short = neighbor_index(doubled[first], neighbors=lists(doubled, K + 1), distinct=(first, group))
+    short = neighbor_index(doubled[first], search=lists(doubled, K + 1), distinct=(first, group))
     with pytest.raises(ValueError, match=r"lists 2 distinct other samples .*n_neighbors=5 are needed"):
         nearest_neighbor_graph(short, K)
 
 
 def test_too_few_neighbours_are_rejected(X):
-    index = neighbor_index(X, neighbors=lists(X, K))  # the points themselves are the first column
+    index = neighbor_index(X, search=lists(X, K))  # the points themselves are the first column
     with pytest.raises(
         ValueError, match=r"lists 4 distinct other samples .*n_neighbors=5.*lower n_neighbors"
     ):
@@ -193,8 +193,8 @@ def test_too_few_neighbours_are_rejected(X):
     ],
 )
 def test_invalid_lists_are_rejected(X, change, message):
-    with pytest.raises(ValueError, match=f"neighbors.*{message}"):
-        neighbor_index(X, neighbors=change(*lists(X, K + 1)))
+    with pytest.raises(ValueError, match=f"search.*{message}"):
+        neighbor_index(X, search=change(*lists(X, K + 1)))
 
 
 # --- indexes and other objects ---
@@ -202,35 +202,35 @@ def test_invalid_lists_are_rejected(X, change, message):
 
 def test_an_index_is_used_as_it_is(X):
     index = BlockIndex(X, "euclidean", {}, None)
-    assert neighbor_index(X, neighbors=index) is index
-    with pytest.raises(ValueError, match="neighbors=BlockIndex indexes 60 points, but there are 50"):
-        neighbor_index(X[:50], neighbors=index)
+    assert neighbor_index(X, search=index) is index
+    with pytest.raises(ValueError, match="search=BlockIndex indexes 60 points, but there are 50"):
+        neighbor_index(X[:50], search=index)
 
 
 def test_an_index_of_all_samples_is_reduced_to_the_distinct_ones(X, Y):
     doubled = np.concatenate([X, X])
     first, group = distinct_rows(doubled)
     given = BlockIndex(doubled, "euclidean", {}, None)
-    index = neighbor_index(doubled[first], neighbors=given, distinct=(first, group))
+    index = neighbor_index(doubled[first], search=given, distinct=(first, group))
     assert index.n_points == 60
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
 
 
 @pytest.mark.parametrize("neighbors", [3, None, [1, 2], object()])
 def test_other_objects_are_rejected(X, neighbors):
-    with pytest.raises(ValueError, match=r"neighbors=.*is not known.*kneighbors\(X, n_neighbors\)"):
-        neighbor_index(X, neighbors=neighbors)
+    with pytest.raises(ValueError, match=r"search=.*is not known.*kneighbors\(X, n_neighbors\)"):
+        neighbor_index(X, search=neighbors)
 
 
 def test_classes_and_precomputed_distances_are_rejected(X):
     with pytest.raises(ValueError, match="got the class NearestNeighbors"):
-        neighbor_index(X, neighbors=NearestNeighbors)
+        neighbor_index(X, search=NearestNeighbors)
     with pytest.raises(ValueError, match=r"NearestNeighbors cannot be combined with a precomputed"):
-        neighbor_index(cdist(X, X), metric="precomputed", neighbors=NearestNeighbors())
+        neighbor_index(cdist(X, X), metric="precomputed", search=NearestNeighbors())
 
 
 def test_automatic_search_of_many_rows_is_approximate_unless_exact_is_set(X, monkeypatch):
     monkeypatch.setattr(choice, "TUNING", replace(TUNING, exact_points=50))
     wide = np.hstack([X] * 6)
     assert isinstance(neighbor_index(wide), ApproximateIndex)
-    assert isinstance(neighbor_index(wide, neighbors="exact"), BlockIndex)
+    assert isinstance(neighbor_index(wide, search="exact"), BlockIndex)

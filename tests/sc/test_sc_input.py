@@ -198,7 +198,7 @@ def test_references_without_what_is_needed(split):
     reference.obs["none"] = reference.obs["type"].where(np.zeros(240, dtype=bool))
     refused(lambda: sc.tl.place(new, reference, obs="none"), "all are missing")
     reference.obsp["connectivities"] = reference.obsp["connectivities"].sqrt()
-    refused(lambda: sc.tl.place(new, reference), "connectivities are not those of method='umap'")
+    refused(lambda: sc.tl.place(new, reference), "the connectivities differ from method='umap'")
     refused(lambda: sc.tl.loss(new[:1].copy(), reference), "at least 2, got 1")
 
 

@@ -108,7 +108,7 @@ class NeighborAffinities:
     def of(rows: np.ndarray, k: int, n_jobs: int | None) -> NeighborAffinities:
         from eigenscape.graph.neighbors import neighbor_index
 
-        index = neighbor_index(rows, n_jobs=n_jobs, neighbors="exact")
+        index = neighbor_index(rows, n_jobs=n_jobs, search="exact")
         with single_blas_thread():
             return NeighborAffinities(index, index.nearest(rows, k)[0][:, -1], k)
 

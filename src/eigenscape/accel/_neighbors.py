@@ -92,7 +92,7 @@ def nearest(
 
     X = np.asarray(searcher._fit_X)
     count = k if with_self else k + 1
-    index: Any = neighbor_index(X, n_jobs=n_jobs, neighbors="exact")
+    index: Any = neighbor_index(X, n_jobs=n_jobs, search="exact")
     with single_blas_thread():
         distances, neighbors = index.nearest_all(count + 1)
     tied = np.flatnonzero(distances[:, count - 1] >= (1 - _TIE) * distances[:, count])

@@ -40,7 +40,7 @@ class AnchorWeights:
 
     @cached_property
     def _index(self) -> NeighborIndex:
-        return neighbor_index(self.anchors, n_jobs=self.n_jobs, neighbors="exact")
+        return neighbor_index(self.anchors, n_jobs=self.n_jobs, search="exact")
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         """Return the weights (n_new, m)."""

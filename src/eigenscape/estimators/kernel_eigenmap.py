@@ -267,6 +267,8 @@ class KernelEigenmap(Estimator):
             raise ValueError(
                 f"eigen_solver={method!r} is not known; choose one of 'auto', 'dense', 'iterative'"
             )
+        if self._solver_option().tol == 0:
+            raise ValueError("tol=0.0 of the eigensolver cannot be reached; set a positive number")
         if method == "iterative" and not self.posterior:
             raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
         if not isinstance(kernels.centers, str) and self.n_kernels not in (None, len(kernels.centers)):

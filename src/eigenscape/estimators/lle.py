@@ -317,6 +317,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             raise ValueError(
                 f"method={self.method!r} with n_components={self.n_components} needs at least {minimum}"
                 f" neighbours of each sample, but {len(few)} of {len(counts)} distinct samples have fewer"
-                f" within the radius (at least one has {counts.min()}); enlarge radius, or use"
+                f" in graph={self.graph!r} (at least one has {counts.min()}); enlarge radius, or use"
                 " n_neighbors"
             )

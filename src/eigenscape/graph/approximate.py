@@ -78,7 +78,7 @@ class ApproximateIndex(RowSearch):
             row = int(np.flatnonzero((np.abs(Y) > limit).any(axis=1))[0])
             raise DataRangeError(
                 f"row {row} of X has values beyond +-{limit:.2g}, too far from the training points for"
-                " approximate neighbours, which are searched in single precision; use neighbors='exact'"
+                " approximate neighbours, which are searched in single precision; use search='exact'"
             )
 
     def _project(self, rows: np.ndarray) -> Projection:

@@ -5,7 +5,7 @@
   distances are computed by a matrix product in single precision, in a few principal directions if these
   suffice, and candidates are compared by exact distances, so that the result does not depend on the blocks.
 * ``ApproximateIndex``: instead of blocks, for many dense rows (30 000, or 11 000 of 784 features) and a
-  Euclidean or cosine metric, unless ``neighbors="exact"``. Its recall is measured and reported.
+  Euclidean or cosine metric, unless ``search="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
 * ``SearcherIndex``: an object of the user with ``kneighbors``, see :func:`neighbor_index`.
 
@@ -59,7 +59,7 @@ class SearcherIndex(RowSearch):
         if fitted != self.n_points and self._group is None:
             samples = f"{self.n_points} distinct ones" if group is None else f"{len(group)} samples"
             raise ValueError(
-                f"neighbors={type(searcher).__name__} was fitted to {fitted} samples, but there are"
+                f"search={type(searcher).__name__} was fitted to {fitted} samples, but there are"
                 f" {samples}; fit it to the same rows as the estimator"
             )
 
@@ -85,7 +85,7 @@ class SearcherIndex(RowSearch):
 
     def _nearest_samples(self, Y: Rows, k: int, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k) of the nearest fitted samples."""
-        name = f"neighbors={type(self._searcher).__name__}"
+        name = f"search={type(self._searcher).__name__}"
         distances, indices = (np.asarray(part) for part in self._searcher.kneighbors(Y, n_neighbors=k))
         indices, distances = _check_lists(indices, distances, (Y.shape[0], k), n_samples, name)
         return _sorted_lists(indices, distances)
@@ -107,7 +107,7 @@ class SearcherIndex(RowSearch):
     def subset(self, which: np.ndarray) -> SearcherIndex:
         if not self._refit:
             raise ValueError(
-                f"neighbors={type(self._searcher).__name__} cannot be fitted to a part of the samples, which"
+                f"search={type(self._searcher).__name__} cannot be fitted to a part of the samples, which"
                 " a disconnected graph requires; give it the methods fit and get_params, or connect the graph"
             )
         return SearcherIndex(self.X[which], self._searcher)
@@ -115,7 +115,7 @@ class SearcherIndex(RowSearch):
     def over(self, Z: Rows) -> SearcherIndex:
         if not self._refit:
             raise UndefinedKernelError(
-                f"neighbors={type(self._searcher).__name__} cannot be fitted to new points, so the distances"
+                f"search={type(self._searcher).__name__} cannot be fitted to new points, so the distances"
                 " between these are not known; give it the methods fit and get_params"
             )
         return SearcherIndex(Z, self._searcher)
@@ -139,7 +139,7 @@ def listed_neighbors(
     first, group = (np.arange(n_points), np.arange(n_points)) if distinct is None else distinct
     indices, distances, n = np.asarray(indices), np.asarray(distances), len(group)
     shape = (n, indices.shape[1] if indices.ndim == 2 else 0)
-    indices, distances = _check_lists(indices, distances, shape, n, "neighbors=(indices, distances)")
+    indices, distances = _check_lists(indices, distances, shape, n, "search=(indices, distances)")
     row, place = np.nonzero(group[indices[first]] != np.arange(len(first))[:, None])
     column, length = group[indices[first][row, place]], distances[first][row, place]
     order = np.lexsort((length, column, row))  # the nearest of several duplicates is kept
@@ -186,7 +186,7 @@ APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
 _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0, "chebyshev": np.inf}
 
-#: Values of ``neighbors``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
+#: Values of ``search``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
 Neighbors: TypeAlias = (
     Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
 )
@@ -197,7 +197,7 @@ def neighbor_index(
     metric: Metric = "euclidean",
     metric_params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
-    neighbors: Neighbors = "auto",
+    search: Neighbors = "auto",
     distinct: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> NeighborIndex:
     """Return an index that searches the rows of ``X``.
@@ -212,7 +212,7 @@ def neighbor_index(
         Additional arguments of the metric.
     n_jobs : int or None, default=None
         Number of threads.
-    neighbors : {"auto", "exact", "approximate"}, object or tuple, default="auto"
+    search : {"auto", "exact", "approximate"}, object or tuple, default="auto"
         How neighbours are searched.
 
         - "auto": exact search, or approximate search if it is much faster (see the module's description).
@@ -237,7 +237,7 @@ def neighbor_index(
     Raises
     ------
     ValueError
-        If ``neighbors`` does not suit the metric or the data.
+        If ``search`` does not suit the metric or the data.
 
     Examples
     --------
@@ -245,12 +245,12 @@ def neighbor_index(
     >>> from sklearn.neighbors import NearestNeighbors
     >>> from eigenscape.graph.neighbors import neighbor_index
     >>> X = np.arange(6.0)[:, None]
-    >>> index = neighbor_index(X, neighbors=NearestNeighbors(algorithm="ball_tree"))
+    >>> index = neighbor_index(X, search=NearestNeighbors(algorithm="ball_tree"))
     >>> index.nearest(np.array([[2.2]]), 2)[1].tolist()
     [[2, 3]]
     """
-    if not isinstance(neighbors, str):
-        return _given_index(X, metric, metric_params, n_jobs, neighbors, distinct)
+    if not isinstance(search, str):
+        return _given_index(X, metric, metric_params, n_jobs, search, distinct)
     if metric == "precomputed":
         return PrecomputedIndex(X)
     params = resolve_metric_params(metric, metric_params, X)
@@ -261,14 +261,14 @@ def neighbor_index(
         power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TUNING.tree_features
     )
     able = metric in APPROXIMATE_METRICS and not params and not is_sparse(X)
-    if neighbors == "approximate" and not able:
+    if search == "approximate" and not able:
         raise ValueError(
-            f"neighbors='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
+            f"search='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
             f" got metric={metric!r}"
         )
     slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > TUNING.exact_operations
     large = able and not few_features and X.shape[0] > TUNING.exact_points
-    if neighbors == "approximate" or (neighbors == "auto" and (slow or large)):
+    if search == "approximate" or (search == "auto" and (slow or large)):
         return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
     if few_features and power is not None:
         return TreeIndex(np.asarray(X), power, n_jobs)
@@ -280,35 +280,35 @@ def _given_index(
     metric: Metric,
     metric_params: dict[str, Any] | None,
     n_jobs: int | None,
-    neighbors: Any,
+    search: Any,
     distinct: tuple[np.ndarray, np.ndarray] | None,
 ) -> NeighborIndex:
     """Return the index for an object of the user."""
-    name, m = type(neighbors).__name__, X.shape[0]
+    name, m = type(search).__name__, X.shape[0]
     if metric == "precomputed":
         raise ValueError(
-            f"neighbors={name} cannot be combined with a precomputed matrix of distances, in which neighbours"
-            " are searched; use neighbors='auto'"
+            f"search={name} cannot be combined with a precomputed matrix of distances, in which neighbours"
+            " are searched; use search='auto'"
         )
-    if isinstance(neighbors, tuple):
-        if len(neighbors) != 2:
-            raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
+    if isinstance(search, tuple):
+        if len(search) != 2:
+            raise ValueError(f"search must be a tuple (indices, distances), got {len(search)} elements")
         index = neighbor_index(X, metric, metric_params, n_jobs, "exact")
         assert isinstance(index, RowSearch)
-        index.listed, index.known_symmetric = listed_neighbors(*neighbors, m, distinct), False
+        index.listed, index.known_symmetric = listed_neighbors(*search, m, distinct), False
         return index
-    if isinstance(neighbors, type):
-        raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
-    if isinstance(neighbors, NeighborIndex):
-        if distinct is not None and neighbors.n_points == len(distinct[1]) != m:
-            return neighbors.subset(distinct[0])
-        if neighbors.n_points != m:
-            raise ValueError(f"neighbors={name} indexes {neighbors.n_points} points, but there are {m}")
-        return neighbors
-    if isinstance(neighbors, NeighborSearcher):
-        return SearcherIndex(X, neighbors, None if distinct is None else distinct[1])
-    shown = repr(neighbors) if isinstance(neighbors, str | int | float | None) else name
+    if isinstance(search, type):
+        raise ValueError(f"search must be an object, got the class {search.__name__}")
+    if isinstance(search, NeighborIndex):
+        if distinct is not None and search.n_points == len(distinct[1]) != m:
+            return search.subset(distinct[0])
+        if search.n_points != m:
+            raise ValueError(f"search={name} indexes {search.n_points} points, but there are {m}")
+        return search
+    if isinstance(search, NeighborSearcher):
+        return SearcherIndex(X, search, None if distinct is None else distinct[1])
+    shown = repr(search) if isinstance(search, str | int | float | None) else name
     raise ValueError(
-        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
+        f"search={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
         " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
     )

@@ -86,8 +86,8 @@ class NeighborIndex(ABC):
     def over(self, Z: Rows) -> NeighborIndex:
         """Return an index of other points with the same metric."""
         raise UndefinedKernelError(
-            f"neighbors={type(self).__name__} indexes the training points only, so the distances between new"
-            " points are not known; use neighbors='exact', or an object with kneighbors, fit and get_params"
+            f"search={type(self).__name__} indexes the training points only, so the distances between new"
+            " points are not known; use search='exact', or an object with kneighbors, fit and get_params"
         )
 
 
@@ -109,7 +109,7 @@ class RowSearch(NeighborIndex):
         if counts.min() < k:
             poorest = int(np.argmin(counts))
             raise ValueError(
-                f"neighbors=(indices, distances) lists {counts[poorest]} distinct other samples for distinct"
+                f"search=(indices, distances) lists {counts[poorest]} distinct other samples for distinct"
                 f" sample {poorest}, but n_neighbors={k} are needed; list more neighbours or lower"
                 " n_neighbors"
             )

@@ -172,7 +172,7 @@ def _neighbors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and indices of more than ``k`` nearest others, so that any half has ``k`` of them."""
     count = min(3 * k + 10, points.shape[0] - 1)
-    index = neighbor_index(points, metric, n_jobs=n_jobs, neighbors="exact")
+    index = neighbor_index(points, metric, n_jobs=n_jobs, search="exact")
     lengths, indices = index.nearest(points[which], count + 1)
     own = indices == which[:, None]
     own[~own.any(axis=1), -1] = True

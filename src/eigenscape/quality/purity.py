@@ -84,7 +84,7 @@ def neighbor_purity(embedding: ArrayLike, labels: ArrayLike, n_neighbors: int = 
     names, code = np.unique(
         known_labels.astype(str) if labels.dtype == object else known_labels, return_inverse=True
     )
-    indices = neighbor_index(points, neighbors="exact").nearest_others_graph(n_neighbors).indices
+    indices = neighbor_index(points, search="exact").nearest_others_graph(n_neighbors).indices
     share = np.mean(code[indices.reshape(n, n_neighbors)] == code[:, None], axis=1)
     sizes = np.bincount(code)
     per_class = np.bincount(code, weights=share) / sizes
