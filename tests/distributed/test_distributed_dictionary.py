@@ -205,16 +205,20 @@ def test_a_row_is_chosen_once(parts_are_asked):
     and larger than none."""
     few = np.random.default_rng(3).uniform(size=(100, 3))
     twins = few[np.random.default_rng(4).integers(0, 100, 3000)]
-    with pytest.raises(ValueError, match="dictionary_size=120, but there are only 100 distinct points"):
+    with pytest.raises(
+        ValueError, match="size=120 of the dictionary, but there are only 100 distinct points"
+    ):
         KernelPCA(gamma=1e4, approximation=Dictionary(120)).fit(ragged(twins, [1000] * 3))
     model = KernelPCA(gamma=1e4, approximation=Dictionary(1000)).fit(ragged(X, [500] * 3))
     assert len(np.unique(model.dictionary_indices_)) == 1000
 
 
 @pytest.mark.parametrize("kernel", ["poly", "rbf", "laplacian"])
-@pytest.mark.parametrize("cls", [GreedySpectralEmbedding, KernelPCA])
-def test_open_parameters_of_kernels_are_those_of_one_machine(cls, kernel):
-    estimator = cls(kernel=kernel, dictionary_size=8)
+@pytest.mark.parametrize(
+    ("cls", "name"), [(GreedySpectralEmbedding, "dictionary"), (KernelPCA, "approximation")]
+)
+def test_open_parameters_of_kernels_are_those_of_one_machine(cls, name, kernel):
+    estimator = cls(kernel=kernel, **{name: Dictionary(8)})
     alone, model = clone(estimator).fit(X), estimator.fit(ragged(X, [500, 1000]))
     assert model.gamma_ == pytest.approx(alone.gamma_, rel=1e-12)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
@@ -233,9 +237,9 @@ def test_dense_and_sparse_partitions_in_any_order():
 def test_the_size_is_a_cap_on_the_tolerance(parts_are_asked):
     """The first members, as on one machine."""
     estimator = KernelPCA(gamma=2.0, approximation=Dictionary(70, tol=1e-6))
-    with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
+    with pytest.warns(ToleranceWarning, match="size=70 is reached"):
         model = clone(estimator).fit(ragged(X, [500] * 3))
-    with pytest.warns(ToleranceWarning, match="dictionary_size=70 is reached"):
+    with pytest.warns(ToleranceWarning, match="size=70 is reached"):
         alone = clone(estimator).fit(X)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
 
@@ -254,14 +258,16 @@ def test_more_members_than_digits_allow(parts_are_asked):
 
 def test_too_large_a_size_is_refused_as_on_one_machine():
     twins = np.repeat(X[:10], 30, axis=0)
-    with pytest.raises(ValueError, match="dictionary_size=11, but there are only 10 distinct points"):
+    with pytest.raises(ValueError, match="size=11 of the dictionary, but there are only 10 distinct points"):
         KernelPCA(approximation=Dictionary(11)).fit(ragged(twins, [100, 200]))
     with pytest.raises(ValueError, match="1 sample"):
         KernelPCA(gamma=1.0, approximation=Dictionary(tol=0.1)).fit(ragged(twins[:1], [1]))
     with pytest.raises(ValueError, match="all 20 rows are equal"):
         KernelPCA(gamma=1.0, approximation=Dictionary(tol=0.1)).fit(ragged(twins[:20], [5, 15]))
     flat = np.pad(X[:, :1], ((0, 0), (0, 2)))  # three points span a line, and no more
-    with pytest.raises(ValueError, match="dictionary_size=4, but only 2 of the points are independent"):
+    with pytest.raises(
+        ValueError, match="size=4 of the dictionary, but only 2 of the points are independent"
+    ):
         KernelPCA(kernel="linear", approximation=Dictionary(4)).fit(ragged(flat, [700, 800]))
 
 
@@ -364,7 +370,7 @@ def test_a_stream_may_end_with_a_pass_over_a_collection():
             KernelPCA(kernel="precomputed", approximation=Dictionary(5)),
             "kernel='precomputed' needs the whole matrix",
         ),
-        (LaplacianEigenmaps(approximation=Dictionary(5)), "need a kernel between all samples"),
+        (LaplacianEigenmaps(approximation=Dictionary(5)), "needs a kernel between all samples"),
         (
             LaplacianEigenmaps(affinity="linear", approximation=Dictionary(2)),
             "an affinity must not be negative",
@@ -380,10 +386,10 @@ def test_what_a_collection_cannot_give_is_refused(estimator, message):
 
 def test_members_given_by_their_row_numbers():
     numbers = [1400, 3, 700, 250, 900, 60]
-    model = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(points=numbers)).fit(
+    model = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(selection=numbers)).fit(
         ragged(X, [400, 0, 600, 500])
     )
-    alone = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(points=numbers)).fit(X)
+    alone = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(selection=numbers)).fit(X)
     signs = np.sign(
         (model.embedding_.compute() * alone.embedding_).sum(axis=0)
     )  # the largest entry of few members decides

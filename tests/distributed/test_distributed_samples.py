@@ -26,7 +26,7 @@ from eigenscape import (
 from eigenscape.dictionary.landmarks import Candidates, farthest_first, select_candidates
 from eigenscape.distributed import as_blocks, choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
-from eigenscape.options import Landmarks
+from eigenscape.options import KNNGraph, Landmarks
 from eigenscape.quality import aligned_error
 
 pytestmark = pytest.mark.dask
@@ -92,10 +92,9 @@ def test_landmarks_are_rows_of_the_collection(estimator):
     alone = clone(estimator).fit(X[model.sample_indices_])
     assert (X[model.landmarks_] == X[model.sample_indices_][alone.landmarks_]).all()
     assert set(model.landmarks_) <= set(model.sample_indices_)
-    with pytest.raises(
-        ValueError, match=r"pass the points themselves, as in landmarks=X\[indices\].compute\(\)"
-    ):
-        estimator.set_params(n_landmarks="auto", landmarks=[3, 700, 900, 20]).fit(ragged(X, [500, 700]))
+    given = clone(estimator).set_params(n_landmarks=None, approximation=Landmarks(None, [3, 700, 900, 20]))
+    with pytest.raises(ValueError, match=r"themselves, as in Landmarks\(None, X\[indices\].compute\(\)\)"):
+        given.fit(ragged(X, [500, 700]))
 
 
 def test_landmarks_given_as_points():
@@ -177,6 +176,7 @@ def test_equal_rows_are_chosen_once():
     ("estimator", "size", "message"),
     [
         (Isomap(metric="precomputed"), 300, "metric='precomputed' needs the whole matrix in memory"),
+        (Isomap(graph=KNNGraph(5, "precomputed")), 300, "metric='precomputed' needs the whole matrix"),
         (
             LaplacianEigenmaps(affinity="precomputed"),
             300,

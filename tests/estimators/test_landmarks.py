@@ -181,7 +181,13 @@ def test_all_points_as_landmarks_are_classical_mds(landmarks, params):
 
 @pytest.mark.parametrize(
     "params",
-    [{}, {"indefinite": "clip"}, {"indefinite": "shift"}, {"graph": RadiusGraph(6.0)}, {"order": "magnitude"}],
+    [
+        {},
+        {"indefinite": "clip"},
+        {"indefinite": "shift"},
+        {"graph": RadiusGraph(6.0)},
+        {"order": "magnitude"},
+    ],
 )
 def test_all_points_as_landmarks_are_isomap(params):
     X, Y = roll(400), roll(420, 1)[400:]
@@ -429,9 +435,8 @@ def test_distances_to_the_landmarks_are_all_that_is_needed():
 def test_landmarks_grow_until_the_map_stands_still(cls, how):
     # A map in as many dimensions as have clearly different spreads: else it may turn for ever.
     X = roll(1500) if cls is Isomap else np.random.default_rng(0).uniform(size=(1500, 4)) * [8, 4, 1, 0.5]
-    loose, tight = (
-        cls(approximation=Landmarks(selection=how, tol=tol)).fit(X) for tol in (tolerances := (0.1, 0.003))
-    )
+    tolerances = (0.1, 0.003)
+    loose, tight = (cls(approximation=Landmarks(selection=how, tol=tol)).fit(X) for tol in tolerances)
     for model, tol in zip((loose, tight), tolerances, strict=True):
         counts = [step.n_landmarks for step in model.landmark_steps_]
         assert counts == [16 * 2**k for k in range(len(counts))]

@@ -32,12 +32,14 @@ from eigenscape import (
     datasets,
 )
 from eigenscape.exceptions import DataRangeError, RankError
+from eigenscape.kernels import VariableGaussian
+from eigenscape.options import Option
 
 EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS) if case.data != "words"}
 #: One case for each estimator and kind of data.
 FEW = list({(type(case.make()), case.data): name for name, case in EVERY.items()}.values())
-#: Parameters that have a unit.
-_WITH_UNIT = ("radius", "t", "gamma")
+#: Parameters, and fields of options, that have a unit.
+_WITH_UNIT = ("radius", "width", "gamma")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,14 +50,20 @@ def one_thread():
 
 def has_no_unit(case: Case) -> bool:
     """Return whether the data are rows or distances, and no parameter has their unit."""
-    params = case.make().get_params(deep=False)
-    points = [params.get(name) for name in ("landmarks", "dictionary", "selection", "centers", "covariances")]
+    params = case.make().get_params()
+
+    def values(*names: str) -> list[Any]:
+        return [value for name, value in params.items() if name.rpartition("__")[2] in names]
+
     return (
         "similarities" not in case.data
         and case.given is nothing
-        and not any(params.get(name) is not None for name in _WITH_UNIT)
-        and all(isinstance(params.get(name, ""), str) for name in ("kernel", "affinity"))
-        and not any(np.ndim(value) == 2 for value in points)
+        and not any(value is not None for value in values(*_WITH_UNIT))
+        and all(
+            isinstance(value, str | Option | VariableGaussian | None)
+            for value in values("kernel", "affinity")
+        )
+        and not any(np.ndim(value) == 2 for value in values("selection", "points", "centers", "covariances"))
     )
 
 

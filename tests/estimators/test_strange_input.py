@@ -95,7 +95,9 @@ def test_masked_values_are_missing_values() -> None:
 def test_approximate_neighbors_of_few_rows(n_features: int) -> None:
     X = np.random.default_rng(0).standard_normal((12, n_features))
     for cls, name in ((LaplacianEigenmaps, "affinity"), (LocallyLinearEmbedding, "graph")):
-        found, exact = (cls(1, **{name: KNNGraph(search=how)}).fit(X).embedding_ for how in ("approximate", "exact"))
+        found, exact = (
+            cls(1, **{name: KNNGraph(search=how)}).fit(X).embedding_ for how in ("approximate", "exact")
+        )
         np.testing.assert_allclose(found, exact, atol=1e-8)
 
 

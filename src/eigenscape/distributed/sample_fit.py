@@ -95,7 +95,7 @@ def uses_dictionary(estimator: BaseEstimator) -> bool:
 
 def check_not_precomputed(estimator: BaseEstimator) -> None:
     """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
-    for name, value in estimator.get_params(deep=False).items():
+    for name, value in flattened(estimator.get_params(deep=False)).items():
         precomputed = isinstance(value, str) and value.startswith("precomputed")
         if precomputed and name in ("affinity", "kernel", "metric"):
             raise ValueError(
@@ -115,7 +115,7 @@ def _check_landmark_points(landmarks: Any) -> None:
         return
     raise ValueError(
         "landmarks are given as row indices, and only a sample of X, a dask collection, is in memory;"
-        " pass the points themselves, as in landmarks=X[indices].compute(), or n_landmarks"
+        " pass the points themselves, as in Landmarks(None, X[indices].compute()), or n_landmarks"
     )
 
 
