@@ -588,9 +588,9 @@ def test_kmeans_needs_rows(objects):
 
 def test_a_narrow_table_needs_its_landmarks():
     D = cdist(points(30, 3), points(30, 3))
-    for landmarks in ("maxmin", [1, 2, 3], D[:5]):
+    for landmarks in (Landmarks(), Landmarks(None, [1, 2, 3]), Landmarks(None, D[:5])):
         with pytest.raises(ValueError, match=r"must be square|must be one of"):
-            LandmarkMDS(metric="precomputed", approximation=Landmarks(None, landmarks)).fit(D[:, :5])
+            LandmarkMDS(metric="precomputed", approximation=landmarks).fit(D[:, :5])
     with pytest.raises(ValueError, match=r"symmetric|zero diagonal"):
         LandmarkMDS(metric="precomputed", approximation=Landmarks(None, [9, 8, 7, 6, 5])).fit(D[:, :5])
 

@@ -184,5 +184,5 @@ def test_anchors_need_dense_rows_without_weights(X):
 
 def test_anchors_on_a_line_span_few_dimensions():
     X = np.column_stack([np.linspace(0, 1, 30), np.zeros(30)])
-    with pytest.raises(RankError, match="use more anchors"):
+    with pytest.raises(RankError, match="raise the number of anchors"):
         LocallyLinearEmbedding(4, n_neighbors=5, approximation=Anchors(5)).fit(X)
