@@ -388,8 +388,8 @@ def _check_row_sums(A: Any) -> None:
     if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
         raise DataRangeError(
             f"the precomputed affinities of sample {most} sum to {sums[most]:g}, and the"
-            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest affinities, or drop"
-            " the sample"
+            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest"
+            " affinities, or drop the sample"
         )
 
 
