@@ -7,17 +7,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import assert_all_finite, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from eigenscape import distributed
-from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._rows import check_input, check_pairs, without_mask
+from eigenscape.estimators._rows import check_input, check_matrix, check_pairs
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
@@ -295,7 +294,7 @@ class OrientedPCA(LinearMixin, Estimator):
 
     def _check_noise(self, noise: Any, n_features: int) -> np.ndarray:
         self._check_columns("noise", noise)
-        vectors = _as_numbers(noise, "noise", training=True)
+        vectors = check_matrix(noise, "noise", training=True)
         if vectors.shape[1] != n_features:
             raise ValueError(
                 f"noise has {vectors.shape[1]} features, but X has {n_features}; pass noise vectors with the"
@@ -305,7 +304,7 @@ class OrientedPCA(LinearMixin, Estimator):
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
         self._check_columns(name, version)
-        version = _as_numbers(version, name)
+        version = check_matrix(version, name)
         if version.shape != X.shape:
             raise ValueError(
                 f"{name} has shape {version.shape}, but X has {X.shape}; row i must be a version of row i"
@@ -371,15 +370,6 @@ def _check_one_source(y: object, noise: object, distorted: object) -> None:
         raise ValueError(
             f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them"
         )
-
-
-def _as_numbers(rows: Any, name: str, training: bool = False) -> np.ndarray:
-    """Return rows in double precision, finite and within range."""
-    values = check_array(
-        without_mask(rows, False, name), dtype=np.float64, ensure_all_finite=False, input_name=name
-    )
-    check_numbers(values, name, training=training, names=getattr(rows, "columns", None))
-    return values
 
 
 def _versions(distorted: Any) -> list[Any]:
