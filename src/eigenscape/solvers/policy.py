@@ -8,12 +8,13 @@ graph                     methods, in this order                      why
 up to 150 points, or a    LAPACK                                      nothing is faster
 fifth of the spectrum
 up to 5 000 points        Lanczos, factors                            fast if the gap is wide, and stops early
+1 000 to 5 000, curves    sparse factors                              linear time
 up to 10 000, narrow      sparse factors                              almost linear time
 up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
 curves, surfaces, solids  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
 thin, with hubs           Lanczos, sparse factors, Lanczos            a hierarchy fills in
 wide                      Lanczos                                     factors and hierarchies fill in
-parts joined by edges     the parts before, unless narrow             their vectors are nearly known
+parts joined, 5 000 on    the parts before, unless narrow             their vectors are nearly known
 not a Laplacian (LLE)     sparse factors, or dense ones if wide       eigenvalues near rounding
 ========================  ==========================================  =======================================
 
@@ -48,6 +49,8 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 #: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians; up
 #: to the third number they are factorised: sparse if they are thin, dense if they are wide.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
+#: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised.
+CURVE_POINTS, CURVE_WIDTH = 1000, 40
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
 RESTARTS, MOST_RESTARTS = 40, 2000
 
@@ -193,9 +196,11 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
         return Plan(("shift-invert",), "eigenvalues of LLE are close to rounding")
     n_joined = 0 if solver.parts is None else int(solver.parts.max())
     trial: tuple[Step, ...] = ("parts", "lanczos") if count <= n_joined < MOST_PARTS else ("lanczos",)
-    if m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count):
-        return Plan((*trial, "shift-invert"), "there are few points")
     shape = graph_shape(matrix)
+    if m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count):
+        if m > CURVE_POINTS and shape.width <= CURVE_WIDTH:
+            return Plan(("shift-invert",), "the graph is a curve")
+        return Plan(("lanczos", "shift-invert"), "there are few points")
     if m <= FACTOR_POINTS:
         trial = () if shape.is_narrow else trial
         return Plan((*trial, "shift-invert"), "the graph is thin" if shape.is_thin else "the graph is wide")
