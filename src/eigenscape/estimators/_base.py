@@ -31,7 +31,7 @@ from eigenscape.estimators._rows import (
 )
 from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_jobs, check_solver
+from eigenscape.estimators._validation import check_solver
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
 from eigenscape.pieces import AnyEmbedding
@@ -246,7 +246,6 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver configuration given by the parameters."""
-        check_jobs(self.n_jobs)
         check_solver(self.eigen_solver, self._solvers)
         solver, seed = self.eigen_solver, self._seed()
         if isinstance(solver, SolverConfig):

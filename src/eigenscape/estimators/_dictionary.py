@@ -32,7 +32,7 @@ from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -118,7 +118,6 @@ def dictionary_options(
     estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
     """Return the dictionary options of an estimator with dictionary_size and dictionary_tol."""
-    check_jobs(estimator.n_jobs)
     return DictionaryOptions(
         estimator.dictionary_tol,
         estimator.dictionary_size,

@@ -111,7 +111,6 @@ def check_regularization(value: object) -> None:
 def check_kernel_parameters(estimator: BaseEstimator) -> None:
     """Check the parameters of a kernel eigenmap, except those of its graph."""
     check_count("n_components", estimator.n_components)
-    check_jobs(estimator.n_jobs)
     check_choice("correction", estimator.correction, ("reweighted", "stochastic", "affine", "raw"))
     check_choice("basis", estimator.basis, ("kernels", "features"))
     check_choice("inverse", estimator.inverse, ("refined", "blocks"))

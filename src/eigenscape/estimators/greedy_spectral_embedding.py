@@ -30,7 +30,7 @@ from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_i
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_jobs, check_number
+from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -564,7 +564,6 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         check_gamma(self.kernel, self.gamma)
         check_number("degree", self.degree)
         check_number("coef0", self.coef0)
-        check_jobs(self.n_jobs)
         if self.sum_to_one not in (None, True, False):
             raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
         if isinstance(self.selection, str):

@@ -13,7 +13,7 @@ from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_count, check_flag, check_jobs
+from eigenscape.estimators._validation import check_count, check_flag
 from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.quality.edge_distortion import distortion
@@ -179,7 +179,6 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         """
         with fitting(self):
             check_count("n_components", self.n_components)
-            check_jobs(self.n_jobs)
             check_flag("affine", self.affine)
             if is_collection(X):
                 return self._fit_collection(X, graph)
