@@ -21,7 +21,6 @@ from eigenscape.estimators._running import fitting
 from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Criterion,
-    NoiseMoments,
     Orientation,
     OrientedLoss,
     directions_of,
@@ -179,7 +178,11 @@ class OrientedPCA(LinearMixin, Estimator):
         signal = distributed.gather_signal(blocks)
         if self.n_components is not None:
             check_rank(self.n_components, signal.count, blocks.n_features)
-        moments = self._block_noise(blocks, y, noise, distorted)
+        if noise is not None and not is_collection(noise):
+            moments = noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
+        else:
+            versions = None if distorted is None else _versions(distorted)
+            moments = distributed.gather_noise(blocks, y, noise, versions)
         orientation = directions_of(signal, moments, self.n_components, self.regularization, self.criterion)
         signs = distributed.projection_signs(blocks, signal.mean, orientation.directions)
         orientation = orientation.with_signs(signs)
@@ -322,34 +325,6 @@ class OrientedPCA(LinearMixin, Estimator):
                 f"{name} has the columns {list(columns)}, but X has {list(expected)}; pass the columns of X"
                 " in the same order"
             )
-
-    def _block_noise(
-        self, blocks: distributed.Blocks, y: ArrayLike | None, noise: Any, distorted: Any
-    ) -> NoiseMoments:
-        """Return the noise moments of a dask collection."""
-        if distorted is not None:
-            versions = enumerate(_versions(distorted))
-            aligned = [self._aligned_blocks(f"distorted[{k}]", version) for k, version in versions]
-            return distributed.noise_of_versions(blocks, aligned)
-        if noise is not None and not is_collection(noise):
-            return noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
-        if noise is not None:
-            return distributed.noise_of_vectors(self._aligned_blocks("noise", noise))
-        if y is None or not is_collection(y) or np.ndim(y) != 1:
-            raise TypeError(
-                f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group"
-                " numbers or names with the row chunks of X"
-            )
-        return distributed.noise_of_groups(blocks, distributed.label_blocks(y))
-
-    def _aligned_blocks(self, name: str, value: Any) -> distributed.Blocks:
-        """Return the blocks of a further collection with the columns of ``X``."""
-        if not is_collection(value) or value.ndim != 2 or value.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_}"
-                " columns and row chunks"
-            )
-        return distributed.as_blocks(value, name=name, dense=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
