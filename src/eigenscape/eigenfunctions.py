@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -56,6 +56,12 @@ class Eigenfunctions:
     their neighbours.
     """
 
+    _shapes: ClassVar = {
+        "kernel.<points>": "n ...",
+        "pairs.vectors": "n r",
+        "training": "n r",
+        "weights": "n",
+    }
     kernel: BoundKernel
     pairs: EigenPairs
     training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
@@ -153,6 +159,7 @@ class InvertibleScale(Protocol):
 class Landmarks:
     """Training points of an embedding whose eigenfunctions were computed on landmarks."""
 
+    _shapes: ClassVar = {"X": "n ...", "which": "q < n"}
     X: Any  # all training points; None if the model does not store them
     which: np.ndarray | None  # (q,) indices of the landmarks; None if they are not training points
 
@@ -233,6 +240,7 @@ class Embedding:
 class RootScale:
     """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5)."""
 
+    _shapes: ClassVar = {"factors": "r"}
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
 
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
@@ -246,6 +254,7 @@ class RootScale:
 class ShiftedScale:
     """``sqrt(|l_r|) v_r`` minus an origin for each coordinate (FastMap, MetricMap)."""
 
+    _shapes: ClassVar = {"factors": "r", "origin": "r"}
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
     origin: np.ndarray  # (r,)
 

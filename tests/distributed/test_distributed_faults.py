@@ -22,7 +22,7 @@ from pyarrow import parquet
 
 from eigenscape import KernelPCA
 from eigenscape.app.cli.app import app
-from eigenscape.app.methods import IN_MEMORY
+from eigenscape.app.methods import all_methods
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
 from eigenscape.exceptions import WriteError
@@ -255,7 +255,7 @@ def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
 
 def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_path, capsys):
     nowhere = ["--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT"]
-    for method in IN_MEMORY:
+    for method in (name for name, cls in all_methods().items() if not cls._method.collections):
         assert run("embed", folder, "-m", method, *nowhere) == 2
         # of a sequence, a model fitted in memory cannot be applied to partitions either
         remedy = "omit it" if method == "distortion-discriminant-analysis" else "embed some"

@@ -203,7 +203,7 @@ def test_errors_of_links_name_the_view_and_the_remedy(X: Any, links: Any, messag
     ("parameters", "message"),
     [
         ({"coupling": 0}, "coupling=0 must be a positive number"),
-        ({"coupling": "best"}, "coupling='best' is not known"),
+        ({"coupling": "best"}, "coupling='best' must be a positive number or 'auto'"),
         ({"metric": "precomputed"}, "pass rows"),
         ({"neighbors": (1, 2)}, "must be 'auto', 'exact' or 'approximate'"),
         ({"on_disconnected": "largest"}, "choose one of 'connect', 'raise'"),

@@ -87,8 +87,8 @@ def test_a_size_that_stops_short_of_the_tolerance_is_announced():
 # --- invalid parameters -------------------------------------------------------------------------------------
 
 GREEDY = [
-    ({"tol": -1e-3}, ["tol=-0.001", "non-negative"]),
-    ({"tol": np.nan}, ["tol=nan", "non-negative"]),
+    ({"tol": -1e-3}, ["tol=-0.001", "at least 0"]),
+    ({"tol": np.nan}, ["tol=nan", "at least 0"]),
     ({"tol": "small"}, ["tol='small'", "number"]),
     ({"tol": True}, ["tol=True", "number"]),
     ({"dictionary_size": 0}, ["dictionary_size=0", "at least 1"]),
@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused_with_argument_value_and_remedy(params, w
 
 
 METHODS = [
-    (KernelPCA, {"dictionary_tol": -1.0}, ["dictionary_tol=-1.0", "non-negative"]),
+    (KernelPCA, {"dictionary_tol": -1.0}, ["dictionary_tol=-1.0", "at least 0"]),
     (KernelPCA, {"dictionary_size": 81}, ["dictionary_size=81", "80 distinct points", "lower"]),
     (KernelPCA, {"dictionary_tol": 0.1, "order": "magnitude"}, ["order='magnitude'", "use order='value'"]),
     (KernelPCA, {"dictionary_size": 3, "n_components": 5}, ["5", "3", "n_components"]),

@@ -180,7 +180,10 @@ def test_a_power_of_a_negative_eigenvalue_is_refused():
             "n_neighbors=20 needs at least 21 samples, got n_samples=20",
         ),
         ({"independent": 1}, "independent=1 must be True or False"),
-        ({"independent": True, "independence_threshold": 1.5}, "independence_threshold=1.5 must be below 1"),
+        (
+            {"independent": True, "independence_threshold": 1.5},
+            "independence_threshold=1.5 must be a number above 0 and below 1",
+        ),
         ({"independent": True, "n_candidates": 1}, "n_candidates=1 is less than n_components=2"),
     ],
 )

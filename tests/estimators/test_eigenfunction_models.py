@@ -209,7 +209,7 @@ def test_values_of_a_roll_from_forty():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"alpha": 0}, "alpha=0 must be 'auto' or a number above 0"),
+        ({"alpha": 0}, "alpha=0 must be a positive number or 'auto'"),
         ({"alpha": "best"}, "alpha='best'"),
         ({"smoothness": -1}, "smoothness=-1"),
         ({"n_functions": 0}, "n_functions=0"),

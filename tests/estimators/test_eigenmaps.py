@@ -530,7 +530,7 @@ def test_two_pieces(cls: type, roll) -> None:
     [
         ({"n_kernels": 901}, "n_kernels=901 needs as many distinct samples, got n_samples=900"),
         ({"n_kernels": 0}, "n_kernels=0 must be an integer"),
-        ({"n_kernels": "many"}, "n_kernels='many' is not known"),
+        ({"n_kernels": "many"}, "n_kernels='many' must be an integer of at least 1, 'auto' or None"),
         (
             {"sigma": 1e-3},
             r"sigma=0.001 is so small that some training points belong to no kernel.*set sigma to at least",

@@ -221,7 +221,7 @@ def test_invalid_noise_raises(noise: dict, message: str) -> None:
         ({"n_components": 0}, "n_components=0"),
         ({"n_components": 7}, "n_components=7 needs at least 8 samples and 7 features"),
         ({"regularization": -1.0}, "regularization=-1.0"),
-        ({"regularization": "some"}, "regularization='some' is not known"),
+        ({"regularization": "some"}, "regularization='some' must be a number of at least 0 or 'auto'"),
         ({"regularization": True}, "regularization=True"),
     ],
 )

@@ -378,7 +378,7 @@ def test_projections_are_orthogonal_ordered_and_optimal(seed: int, n: int, d: in
         (0, "n_components=0 must be an integer of at least 1"),
         (True, "n_components=True"),
         (1.5, "n_components=1.5 is a ratio of the variance and must be between 0 and 1"),
-        ("all", "n_components='all' is not known; choose one of 'mle'"),
+        ("all", "n_components='all' must be an integer of at least 1, 'mle' or None"),
         (
             6,
             "n_components=6 needs at least 7 samples and 6 features, got n_samples=20, n_features=5;"

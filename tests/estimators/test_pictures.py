@@ -157,7 +157,7 @@ def test_disconnected_graphs(cls: type) -> None:
     ("model", "message"),
     [
         (NeighborEmbedding(3), "n_components=3.*1 or 2 coordinates"),
-        (NeighborEmbedding(exaggeration=0.5), "exaggeration=0.5 must be at least 1"),
+        (NeighborEmbedding(exaggeration=0.5), "exaggeration=0.5 must be a number of at least 1"),
         (NeighborEmbedding(n_neighbors=100), "n_neighbors=100 needs at least 101 samples, got n_samples=50"),
         (NeighborEmbedding(max_iter=0), "max_iter"),
         (NeighborEmbedding(tol=0), "tol"),

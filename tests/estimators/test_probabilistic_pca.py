@@ -386,7 +386,7 @@ def test_the_error_names_rows_and_columns_without_values() -> None:
             {"n_components": 6},
             "n_components=6 needs at least 7 samples and 6 features, got n_samples=20, n_features=5",
         ),
-        ({"n_components": "many"}, "n_components='many' is not known; choose one of 'bayes', 'mle'"),
+        ({"n_components": "many"}, "n_components='many' must be an integer of at least 1, 'bayes' or 'mle'"),
         ({"n_components": 0.5}, "n_components=0.5 must be an integer"),
         ({"method": "vb"}, "method='vb' is not known"),
         ({"tol": 0.0}, "tol=0.0 must be a positive number"),

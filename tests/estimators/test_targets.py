@@ -105,10 +105,14 @@ def test_rows_of_weight_zero_have_no_label():
 @pytest.mark.parametrize(
     ("params", "y", "message"),
     [
-        ({"target_weight": 1.0}, "given", r"target_weight=1.0 must be a number from 0"),
-        ({"target_weight": -0.1}, "given", r"target_weight=-0.1 must be a number from 0"),
-        ({"target_weight": "half"}, "given", r"target_weight='half' must be a number from 0"),
-        ({"target_weight": np.nan}, "given", r"target_weight=nan must be a number from 0"),
+        ({"target_weight": 1.0}, "given", r"target_weight=1.0 must be a number of at least 0 and below 1"),
+        ({"target_weight": -0.1}, "given", r"target_weight=-0.1 must be a number of at least 0 and below 1"),
+        (
+            {"target_weight": "half"},
+            "given",
+            r"target_weight='half' must be a number of at least 0 and below 1",
+        ),
+        ({"target_weight": np.nan}, "given", r"target_weight=nan must be a number of at least 0 and below 1"),
         ({"target_weight": 0.5}, None, r"target_weight=0.5 requires y to be passed"),
         ({"target_weight": 0.5}, [0, 1, 2], r"X has 60 rows, but y has 3 labels"),
         ({"target_weight": 0.5}, [-1] * 60, r"y has no label: every value is -1, None or NaN"),

@@ -1,20 +1,20 @@
 """Estimators by their names on the command line, and their parameters as options or fields of a form.
 
-Names, types and defaults of parameters come from the signature of the estimator, descriptions from its
-docstring. Importing this module does not import the estimators.
+Names come from the descriptions of the classes (:mod:`eigenscape.estimators._method`), types, limits and
+defaults of parameters from their signatures, texts from their docstrings. Importing this module does not
+import the estimators.
 """
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import json
 import re
-import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from eigenscape._extras import optional_import
 from eigenscape.app.errors import CommandError
@@ -22,89 +22,12 @@ from eigenscape.app.errors import CommandError
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-#: Names of the methods and of their classes.
-METHODS = {
-    "pca": "PCA",
-    "kernel-pca": "KernelPCA",
-    "classical-mds": "ClassicalMDS",
-    "isomap": "Isomap",
-    "locally-linear-embedding": "LocallyLinearEmbedding",
-    "laplacian-eigenmaps": "LaplacianEigenmaps",
-    "diffusion-map": "DiffusionMap",
-    "spectral-clustering": "SpectralClustering",
-    "neighbor-embedding": "NeighborEmbedding",
-    "potential-map": "PotentialMap",
-    "greedy": "GreedySpectralEmbedding",
-    "landmark-mds": "LandmarkMDS",
-    "fastmap": "FastMap",
-    "metric-map": "MetricMap",
-    "ordinal-mds": "OrdinalMDS",
-    "kernel-eigenmap": "KernelEigenmap",
-    "locality-preserving-projection": "LocalityPreservingProjection",
-    "oriented-pca": "OrientedPCA",
-    "distortion-discriminant-analysis": "DistortionDiscriminantAnalysis",
-    "probabilistic-pca": "ProbabilisticPCA",
-    "factor-analysis": "FactorAnalysis",
-    "mixture-ppca": "MixturePPCA",
-    "projection-pursuit": "ProjectionPursuit",
-}
-
-#: Alternative names. Names of classes are accepted, too.
-ALIASES = {
-    "kpca": "kernel-pca",
-    "mds": "classical-mds",
-    "cmds": "classical-mds",
-    "pcoa": "classical-mds",
-    "lle": "locally-linear-embedding",
-    "le": "laplacian-eigenmaps",
-    "laplacian": "laplacian-eigenmaps",
-    "diffusion": "diffusion-map",
-    "dmap": "diffusion-map",
-    "spectral": "spectral-clustering",
-    "greedy-spectral-embedding": "greedy",
-    "lmds": "landmark-mds",
-    "nonmetric-mds": "ordinal-mds",
-    "nmds": "ordinal-mds",
-    "lpp": "locality-preserving-projection",
-    "opca": "oriented-pca",
-    "dda": "distortion-discriminant-analysis",
-    "ppca": "probabilistic-pca",
-    "fa": "factor-analysis",
-    "mppca": "mixture-ppca",
-    "pursuit": "projection-pursuit",
-}
-
-#: Methods of the command ``cluster``; the first is the default.
-CLUSTERING = ("spectral-clustering", "mixture-ppca")
-
-#: Methods that cannot be fitted to dask collections.
-IN_MEMORY = (
-    "distortion-discriminant-analysis",
-    "factor-analysis",
-    "ordinal-mds",
-    "oriented-pca",
-    "projection-pursuit",
-)
+    from eigenscape.estimators._parameters import Limits
 
 #: Parameters that are set by options of the command line itself, or from Python only.
 _EXCLUDED = ("verbose", "dictionary")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-#: Types that can be written on the command line, and how they are called in messages.
-_TYPE_NAMES = {
-    int: "int",
-    float: "float",
-    bool: "bool",
-    str: "str",
-    dict: "dict",
-    Mapping: "dict",
-    types.NoneType: "None",
-    list: "array",
-    tuple: "array",
-    Sequence: "array",
-    Iterable: "array",
-    Any: "Any",
-    object: "Any",
-}
+#: Types that can be written on the command line, as messages call them.
 _EXPECTED = {
     "int": "an integer",
     "float": "a number",
@@ -115,41 +38,90 @@ _EXPECTED = {
 }
 
 
+def all_methods() -> dict[str, type[Any]]:
+    """Return the estimators that compute coordinates by name: eigenscape's own, then other subclasses."""
+    return {cls._method.name: cls for cls in _described_classes() if cls._method.command == "embed"}
+
+
+def _described_classes() -> Iterator[Any]:
+    """Yield the public estimators, and all other subclasses of their base class, that are described."""
+    from eigenscape import estimators
+
+    known = dict.fromkeys([*(getattr(estimators, name) for name in estimators._HOMES), *extensions()])
+    return (cls for cls in known if getattr(cls, "_method", None) is not None)
+
+
+def extensions() -> list[type[Any]]:
+    """Return the subclasses of the base class of estimators that other packages have defined."""
+    from eigenscape.estimators._base import Estimator
+
+    found: list[type[Any]] = []
+    pending: list[type[Any]] = [Estimator]
+    while pending:
+        pending += (cls := pending.pop()).__subclasses__()
+        if cls.__module__.split(".")[0] != "eigenscape":
+            found.append(cls)
+    return found
+
+
+def find_class(name: str) -> type[Any] | None:
+    """Return the described class with a name: of the class, of its method, or an alias.
+
+    Only one class is imported if the name is its class name in any spelling (``kernel-pca``).
+    """
+    from eigenscape import estimators
+
+    normalized = name.strip().lower().replace("_", "-")
+    joined = normalized.replace("-", "")
+    own = next((each for each in estimators.__all__ if each.lower() == joined), None)
+    if own is not None and getattr(getattr(estimators, own), "_method", None) is not None:
+        return getattr(estimators, own)
+    for cls in _described_classes():
+        if normalized in (cls._method.name, *cls._method.aliases) or joined == cls.__name__.lower():
+            return cls
+    return None
+
+
+def estimator_class(name: str) -> type[Any]:
+    """Import the estimator class of a method, given any name of it; raise CommandError if there is none."""
+    cls = find_class(name)
+    if cls is not None and cls._method.command == "embed":
+        return cls
+    known = all_methods()
+    names = [each for method, cls in known.items() for each in (method, *cls._method.aliases)]
+    close = get_close_matches(name.strip().lower().replace("_", "-"), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(known)}"
+    raise CommandError(f"no such method: {name}; {hint} (`eigenscape methods` lists them)")
+
+
 def method_name(name: str) -> str:
     """Return the name of a method, given any of its names; raise CommandError if there is none."""
-    normalized = name.strip().lower().replace("_", "-")
-    classes = {class_name.lower(): method for method, class_name in METHODS.items()}
-    if normalized in METHODS:
-        return normalized
-    found = ALIASES.get(normalized) or classes.get(normalized.replace("-", ""))
-    if found:
-        return found
-    close = get_close_matches(normalized, [*METHODS, *ALIASES], n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"use one of {', '.join(METHODS)}"
-    raise CommandError(f"no such method: {name}; {hint} (`eigenscape methods` lists them)")
+    return estimator_class(name)._method.name
+
+
+def methods_with(capability: str) -> list[str]:
+    """Return the names of the methods that have a capability, an attribute of their description."""
+    return [name for name, cls in all_methods().items() if getattr(cls._method, capability)]
 
 
 def needs_labels(method: str | None, parameters: Mapping[str, Any]) -> bool:
     """Return whether a method with these parameters is fitted to the labels of the rows."""
-    return method == "oriented-pca" or bool(parameters.get("target_weight"))
+    return bool(parameters.get("target_weight")) or (
+        method is not None and estimator_class(method)._method.groups
+    )
 
 
-def estimator_class(name: str) -> type[BaseEstimator]:
-    """Import the estimator class of a method, given any name of it."""
-    import eigenscape
-
-    return getattr(eigenscape, METHODS[method_name(name)])
-
-
-def method_of(estimator: BaseEstimator | str) -> str:
-    """Return the name of the method of an estimator, given the estimator or the name of its class."""
-    class_name = estimator if isinstance(estimator, str) else type(estimator).__name__
-    return next((name for name, known in METHODS.items() if known == class_name), class_name)
+def method_of(estimator: Any) -> str:
+    """Return the name of the method of an estimator or class; the name of the class if it has none."""
+    cls = estimator if isinstance(estimator, type) else type(estimator)
+    description = getattr(cls, "_method", None)
+    return cls.__name__ if description is None or description.command != "embed" else description.name
 
 
-def aliases_of(name: str) -> list[str]:
-    """Return the alternative names of a method."""
-    return [alias for alias, method in ALIASES.items() if method == name]
+def class_name(method: str) -> str:
+    """Return the name of the class of a method; other names as they are."""
+    cls = find_class(method)
+    return method if cls is None else cls.__name__
 
 
 @dataclass(frozen=True)
@@ -162,6 +134,7 @@ class Parameter:
     doc_type: str  # type and default in the docstring
     description: str
     choices: tuple[Any, ...] = ()  # values of a Literal
+    limits: Limits | None = None
 
     @property
     def option(self) -> str:
@@ -178,15 +151,17 @@ class Parameter:
         """Return the type as the docstring has it, otherwise as annotated."""
         return self.doc_type or " | ".join([*map(repr, self.choices), *self.types])
 
-    def parse(self, text: str) -> Any:
-        """Convert the text of an option to a value of the parameter; raise CommandError if it is invalid."""
-        value = self._convert(text)
-        is_count = self.name.startswith("n_") and self.name != "n_jobs"
-        if is_count and isinstance(value, int | float) and value <= 0:
-            raise CommandError(f"{self.option} must be at least 1, got {text!r}")
+    def parse(self, text: str, label: str | None = None) -> Any:
+        """Convert a text to a value of the parameter; errors of invalid ones name ``label``."""
+        label = label or self.option
+        value = self._convert(text, label)
+        number = int if "int" in self.types else float
+        is_number = isinstance(value, number) and not isinstance(value, bool)
+        if self.limits and is_number and value not in self.limits:
+            raise CommandError(f"{label} must be {self.limits}, got {text!r}")
         return value
 
-    def _convert(self, text: str) -> Any:
+    def _convert(self, text: str, label: str) -> Any:
         """Convert the text to the first type that fits; raise CommandError if there is none."""
         lower = text.strip().lower()
         for choice in self.choices:
@@ -211,9 +186,7 @@ class Parameter:
         if {"str", "Any"} & set(self.types) and self.name != "random_state":
             return text
         expected = [*map(str, self.choices), *(_EXPECTED[name] for name in self.types if name in _EXPECTED)]
-        raise CommandError(
-            f"{self.option} must be {' or '.join(expected) or 'an integer or none'}, got {text!r}"
-        )
+        raise CommandError(f"{label} must be {' or '.join(expected) or 'an integer or none'}, got {text!r}")
 
 
 def _parse_dict(text: str) -> dict[str, Any]:
@@ -232,66 +205,23 @@ def _parse_numbers(text: str) -> Any:
     return values if len(values) > 1 else values[0]
 
 
-def parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
-    """Return the parameters of an estimator class that can be set on the command line, by name."""
+def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
+    from eigenscape.estimators._parameters import declared_parameters
+
     documented = _documented_parameters(cls)
     found = {}
-    for name, parameter in inspect.signature(cls).parameters.items():
+    for name, declared in declared_parameters(cls).items():
         if name not in _EXCLUDED:
-            annotated, choices = _annotated_types(cls, parameter.annotation)
-            doc_type, description = documented.get(name, ("", ""))
-            found[name] = Parameter(name, annotated, parameter.default, doc_type, description, choices)
+            types = tuple(type_ for type_ in declared.types if type_)
+            if not declared.choices and not set(types) - {"None"}:
+                types = ("Any",)
+            texts = documented.get(name, ("", ""))
+            found[name] = Parameter(name, types, declared.default, *texts, declared.choices, declared.limits)
     return found
 
 
-class _Unknown:
-    """Replacement for a name in an annotation that is imported for type checkers only."""
-
-    def __class_getitem__(cls, _: object) -> type[_Unknown]:
-        return cls
-
-
-class _Names(dict[str, Any]):
-    """Names in annotations: array types become lists, undefined names :class:`_Unknown`."""
-
-    def __init__(self, scope: dict[str, Any]) -> None:
-        super().__init__(ArrayLike=list)
-        self.scope = scope
-
-    def __missing__(self, name: str) -> Any:
-        if name in self.scope or hasattr(builtins, name):
-            raise KeyError(name)  # eval goes on to look in the globals and builtins
-        return _Unknown
-
-
-def _annotated_types(cls: type[BaseEstimator], annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """Return the names of the types in an annotation and the values of its Literals."""
-    scope = inspect.unwrap(cls.__init__).__globals__
-    holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
-    try:
-        hint = get_type_hints(holder, scope, _Names(scope))["parameter"]
-    except (NameError, AttributeError, TypeError, SyntaxError):
-        return ("Any",), ()
-    names: list[str] = []
-    choices: list[Any] = []
-    for part in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
-        if get_origin(part) is Literal:
-            choices += [value for value in get_args(part) if not isinstance(value, bool | None)]
-            names += [_TYPE_NAMES[type(value)] for value in get_args(part) if isinstance(value, bool | None)]
-        else:
-            names.append(_type_name(part))
-    names = [name for name in dict.fromkeys(names) if name]
-    return tuple(names) if choices or set(names) - {"None"} else ("Any",), tuple(choices)
-
-
-def _type_name(type_: Any) -> str:
-    """Return the name of a type in ``_TYPE_NAMES``, or "" for objects that only Python code can pass."""
-    origin = get_origin(type_) or type_
-    if getattr(origin, "__name__", "") == "ndarray":
-        return "array"
-    if origin is tuple and Any in get_args(type_):  # of arrays, such as (indices, distances)
-        return ""
-    return _TYPE_NAMES.get(origin, "")
+#: Parameters of an estimator class that can be set on the command line, by name.
+parameters: Callable[[Any], dict[str, Parameter]] = cache(_parameters)
 
 
 def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:

@@ -29,11 +29,11 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
     labels : array-like of shape (n_samples,) or None, default=None
         Labels by which the points are coloured: categories, or numbers.
     columns : dict of str to array-like of shape (n_samples,) or None, default=None
-        Further columns to colour by and to show beside the cursor.
+        Further columns to colour by and to show at the cursor.
     ids : array-like of shape (n_samples,) or None, default=None
         Names of the points. If None, the indices of their rows.
     images : array-like of shape (n_samples, height, width[, 3]) or None, default=None
-        Images of the samples, shown beside the cursor; they are sent one by one.
+        Images of the samples, shown at the cursor; they are sent one by one.
     height : int, default=480
         Height of the map in pixels.
 

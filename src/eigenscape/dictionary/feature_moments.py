@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ class FeatureMoments:
     projection errors ``delta`` (Ouimet eq. 8) are accumulated as well.
     """
 
+    _shapes: ClassVar = {"origin": "m", "first": "m", "second": "m m"}
     origin: np.ndarray  # (m,)
     count: int = 0
     weight: float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class LowRankKernel:
     ``X`` are the training points if they are in memory, otherwise the members of the dictionary.
     """
 
+    _shapes: ClassVar = {"span.members": "m ...", "normalization.mean": "m"}
     span: Span
     normalization: Normalization
     X: PointArray
@@ -196,6 +197,12 @@ class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
     which this replaces. ``pairs.vectors`` are the ``w_r``.
     """
 
+    _shapes: ClassVar = {
+        "kernel.span.members": "m ...",
+        "pairs.vectors": "m r",
+        "kernel.n_train": "n",
+        "on_training": "n r",
+    }
     kernel: AnyFeatureKernel
     pairs: EigenPairs
     moments: FeatureMoments | np.ndarray  # of the features before normalisation, or C itself

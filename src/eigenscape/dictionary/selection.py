@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -28,6 +28,7 @@ _BISECTIONS = 40
 class Dictionary:
     """The span of the members, and their indices among the points seen."""
 
+    _shapes: ClassVar = {"span.members": "m ...", "indices": "m"}
     span: Span
     indices: np.ndarray  # (m,)
     stalled: bool = False  # whether the tolerance is below the resolution of double precision

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -56,6 +57,7 @@ class Span:
     independent.
     """
 
+    _shapes: ClassVar = {"members": "m ...", "factor": "m m"}
     source: KernelSource
     members: PointArray  # m points, or their row indices
     factor: np.ndarray  # L, (m, m), lower, Fortran order

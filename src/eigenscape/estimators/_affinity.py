@@ -19,10 +19,7 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._types import KernelLike, Metric, Neighbors
 from eigenscape.estimators._validation import (
-    check_choice,
-    check_flag,
     check_gamma,
-    check_positive,
 )
 from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import Joined, NeighborGraph
@@ -61,10 +58,7 @@ class AffinityOptions:
         return cls(**{field.name: params[field.name] for field in fields(cls)})
 
     def __post_init__(self) -> None:
-        check_choice("weights", self.weights, ("binary", "heat", "inverse", "local"))
-        check_positive("t", self.t, optional=True)
         check_gamma(self.affinity, self.gamma)
-        check_flag("include_diagonal", self.include_diagonal)
         if self.metric == "precomputed":
             raise ValueError(
                 "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"

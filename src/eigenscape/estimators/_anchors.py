@@ -9,7 +9,6 @@ import numpy as np
 from eigenscape._typing import is_sparse
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._types import Metric
-from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.row_index import distinct_rows
 
@@ -17,7 +16,7 @@ _NOT_ROWS = "n_anchors needs dense rows and the Euclidean metric, got"
 
 
 def check_anchors(
-    n_anchors: Any,
+    count: Any,  # not None
     n_components: int,
     X: Any,
     metric: Metric,
@@ -25,7 +24,6 @@ def check_anchors(
     weights: np.ndarray | None,
 ) -> int:
     """Return the number of anchors; raise ValueError if the other arguments do not allow any."""
-    count = check_count("n_anchors", n_anchors)
     if count < n_components + 1:
         raise ValueError(
             f"n_anchors={count} are too few for n_components={n_components}, which need at least"

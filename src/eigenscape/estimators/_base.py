@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -22,6 +22,8 @@ from eigenscape.distributed import is_collection
 from eigenscape.distributed.sample_fit import fit_collection
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
+from eigenscape.estimators._method import Method
+from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import (
     check_coordinates,
     check_input,
@@ -46,6 +48,10 @@ from eigenscape.solvers import SolverConfig
 class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
+    #: Description of the method, for the application.
+    _method: Method | None = None
+    #: What the coordinates mean, a sentence.
+    _meaning = ""
     #: Name of the parameter that may be "precomputed" or a function of two samples.
     _pairwise_parameter: str | None = None
     #: What a precomputed matrix contains: "distance", "kernel" or "affinity".
@@ -220,7 +226,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
 
     def _reset(self) -> None:
-        """Delete all fitted attributes, so that no model remains if the next fit fails."""
+        """Check the parameters, and delete all fitted attributes: no model remains if the next fit fails."""
+        check_parameters(self)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 
@@ -317,6 +324,7 @@ class KernelEstimator(Estimator):
 
     #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
     _eigenvalues_below_one = False
+    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     @rowwise()
     def eigenfunctions(self, X: Any) -> np.ndarray:

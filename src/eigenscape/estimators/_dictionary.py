@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +31,6 @@ from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -96,16 +94,7 @@ def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
 
 
 def check_dictionary(size: Any, tol: Any, dictionary: Any = None, tol_name: str = "dictionary_tol") -> bool:
-    """Validate the parameters of a dictionary; return whether one is used."""
-    if size is not None:
-        check_count("dictionary_size", size)
-    if tol is not None and (
-        isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < np.inf
-    ):
-        raise ValueError(
-            f"{tol_name}={tol!r} must be a non-negative finite number: the squared distance allowed in"
-            " feature space"
-        )
+    """Return whether a dictionary is used; raise ValueError if it is both given and to be selected."""
     if dictionary is not None and (size is not None or tol is not None):
         raise ValueError(
             f"a given dictionary cannot be combined with dictionary_size={size!r} and {tol_name}={tol!r},"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._validation import as_number, check_count, check_flag
+from eigenscape.estimators._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning
@@ -43,6 +43,8 @@ _STABLE = 0.1
 class EigenRidgeMixin:
     """Fit of an embedder to all rows, and of a ridge regression to the labelled ones."""
 
+    _limits: ClassVar = {"alpha": POSITIVE, "smoothness": NOT_NEGATIVE}
+
     embedder: Any
     n_functions: Any
     alpha: Any
@@ -56,8 +58,7 @@ class EigenRidgeMixin:
 
     def _functions_of_rows(self, X: Any, n_labels: int) -> np.ndarray:
         """Fit the embedder to all rows, unless it is fitted; return its coordinates at unit variance."""
-        self._grid(1)  # parameters are checked before any work
-        check_flag("prefit", self.prefit)
+        check_parameters(self)
         for name in _OF_STREAM:
             vars(self).pop(name, None)
         if is_collection(X):
@@ -80,7 +81,7 @@ class EigenRidgeMixin:
 
         Returns the functions of all rows kept, or None if there are none, or too few rows for functions.
         """
-        self._grid(1)
+        check_parameters(self)
         embedder = self._embedder_of_stream()
         with warnings.catch_warnings():
             if self.embedder is None:  # its size is a limit, not a goal
@@ -100,7 +101,6 @@ class EigenRidgeMixin:
 
     def _embedder_of_stream(self) -> Any:
         """Return the embedder of the previous chunks, or a new one."""
-        check_flag("prefit", self.prefit)
         if self.prefit:
             raise ValueError(
                 "partial_fit continues its embedder, but prefit=True; call partial_fit of the embedder, then"
@@ -178,11 +178,11 @@ class EigenRidgeMixin:
         largest = min(n_functions, n_stable)
         counts = [*(count for count in _COUNTS if count < largest), largest]
         if self.n_functions != "auto":
-            counts = [min(check_count("n_functions", self.n_functions), n_functions)]
+            counts = [min(self.n_functions, n_functions)]
         return RidgeGrid(
             counts,
-            _candidates("alpha", self.alpha, _ALPHAS, positive=True),
-            _candidates("smoothness", self.smoothness, _SMOOTHNESS, positive=False),
+            _ALPHAS if self.alpha == "auto" else (float(self.alpha),),
+            _SMOOTHNESS if self.smoothness == "auto" else (float(self.smoothness),),
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -208,20 +208,6 @@ def _count_distinct(X: Any) -> int:
     if rows.ndim != 2 or rows.dtype.kind not in "buif" or 0 in rows.shape:
         return 2
     return len(distinct_rows(rows.astype(np.float64))[0])
-
-
-def _candidates(
-    name: str, value: object, candidates: tuple[float, ...], *, positive: bool
-) -> tuple[float, ...]:
-    """Return the candidates of a parameter that is "auto", or its value."""
-    if isinstance(value, str) and value == "auto":
-        return candidates
-    number = as_number(value)
-    if number is None or number < 0 or (positive and number == 0):
-        raise ValueError(
-            f"{name}={value!r} must be 'auto' or a number {'above' if positive else 'of at least'} 0"
-        )
-    return (number,)
 
 
 def _check_embedder(embedder: Any) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._validation import check_count, check_flag, check_positive
 from eigenscape.methods.independence import Independence, Selection, independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.pieces import Affinity, Split
@@ -20,14 +19,7 @@ def check_independence(
     independent: bool, threshold: float, n_candidates: int | None, n_components: int
 ) -> Independence | None:
     """Return the criterion for independent eigenvectors, or None if all are used."""
-    check_flag("independent", independent)
-    check_positive("independence_threshold", threshold)
-    if threshold >= 1:
-        raise ValueError(
-            f"independence_threshold={threshold!r} must be below 1, the residual of an independent"
-            " eigenvector"
-        )
-    if n_candidates is not None and check_count("n_candidates", n_candidates) < n_components:
+    if n_candidates is not None and n_candidates < n_components:
         raise ValueError(
             f"n_candidates={n_candidates} is less than n_components={n_components}; raise n_candidates"
         )

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._types import Metric
-from eigenscape.estimators._validation import check_choice, check_count, check_metric_params, check_positive
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import Joined, NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
@@ -54,10 +53,6 @@ class Neighborhood:
             The index that recognises the rows, if it has been computed.
         """
         by_name = isinstance(self.neighbors, str)
-        if by_name:
-            check_choice("neighbors", self.neighbors, ("auto", "exact", "approximate"))
-        check_metric_params(self.metric_params)
-        check_choice("joined", self.joined, JOINED)
         if isinstance(self.neighbors, tuple) and (self.radius is not None or self.kind == "mst"):
             kind = "a minimum spanning tree" if self.kind == "mst" else "a radius"
             raise ValueError(
@@ -78,7 +73,7 @@ class Neighborhood:
         if self.kind == "mst":
             return spanning_tree(index())
         if self.radius is None:
-            k = check_count("n_neighbors", self.count(m))
+            k = self.count(m)
             if k > m - 1:
                 among = "" if m == n_samples else f" distinct ones among {n_samples}"
                 raise ValueError(
@@ -92,7 +87,6 @@ class Neighborhood:
                 f"joined={self.joined!r} is for n_neighbors and has no effect with radius: neighbours within"
                 " a radius are mutual; leave it 'union'"
             )
-        check_positive("radius", self.radius)
         if by_name and self.neighbors == "approximate":
             raise ValueError(
                 "neighbors='approximate' finds the nearest neighbours, not all within a radius; use 'exact'"

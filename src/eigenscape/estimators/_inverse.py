@@ -12,9 +12,9 @@ from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._rows import given_coordinates
 from eigenscape.estimators._running import running
-from eigenscape.estimators._validation import check_choice, check_positive
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -134,7 +134,8 @@ def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
 def kernel_inverse(estimator: BaseEstimator) -> Inverse:
     """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
-    check_inverse(estimator, kernel)  # parameters may have been set after fit
+    check_parameters(estimator)  # which may have been set after fit
+    check_inverse(estimator, kernel)
     points = training_points(model)
     if estimator.inverse == "ridge" or not isinstance(kernel, (Gaussian, Linear, ShiftedLinear)):
         return KernelRidge(*points, estimator.inverse_gamma, estimator.inverse_alpha, estimator.n_jobs)
@@ -148,10 +149,7 @@ def kernel_inverse(estimator: BaseEstimator) -> Inverse:
 
 
 def check_inverse(estimator: BaseEstimator, kernel: Any) -> None:
-    """Validate the parameters ``inverse*`` for a pairwise kernel, or None for any other kernel."""
-    check_choice("inverse", estimator.inverse, ("auto", "fixed-point", "ridge"))
-    check_positive("inverse_alpha", estimator.inverse_alpha, optional=True)
-    check_positive("inverse_gamma", estimator.inverse_gamma, optional=True)
+    """Raise ValueError if ``inverse`` does not suit a pairwise kernel, or None for any other kernel."""
     if estimator.inverse == "fixed-point" and not isinstance(kernel, Gaussian):
         raise ValueError(
             "inverse='fixed-point' needs kernel='rbf' and a kernel that is not divided by its row sums; use"

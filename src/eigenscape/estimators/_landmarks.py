@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,6 @@ from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._graph import Neighborhood
 from eigenscape.estimators._rows import check_symmetric, check_zero_diagonal
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
@@ -55,27 +53,29 @@ class LandmarkChoice:
 
 
 def check_landmarks(
-    n_landmarks: object, landmarks: Any, tol: object, n_components: int, X: Any, rows: bool
+    n_landmarks: Any, landmarks: Any, n_components: int, X: Any, rows: bool
 ) -> LandmarkChoice:
     """Return the choice that the parameters ``n_landmarks`` and ``landmarks`` describe.
 
     ``rows`` is True if ``X`` contains rows of features, False for a table of distances or objects."""
-    check_positive("landmark_tol", tol)
     n = n_points(X)
     if isinstance(landmarks, str):
-        check_choice("landmarks", landmarks, NAMES)
         if landmarks == "kmeans" and not rows:
             raise ValueError(
                 "landmarks='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for"
                 " distances"
             )
-        choice = LandmarkChoice(None if n_landmarks == "auto" else _check_number(n_landmarks, n), landmarks)
+        choice = LandmarkChoice(None if n_landmarks == "auto" else n_landmarks, landmarks)
     else:
         choice = _check_given(landmarks, X, rows)
-        if n_landmarks not in (None, "auto") and check_count("n_landmarks", n_landmarks) != choice.count:
+        if n_landmarks not in (None, "auto") and n_landmarks != choice.count:
             raise ValueError(
                 f"n_landmarks={n_landmarks}, but landmarks contains {choice.count}; leave n_landmarks out"
             )
+    if choice.method is not None and choice.count is not None and choice.count > n:
+        raise ValueError(
+            f"n_landmarks={choice.count} needs as many samples, got n_samples={n}; lower n_landmarks"
+        )
     minimum = n_components + 1
     if choice.count is not None and choice.count < minimum:
         name = "len(landmarks)" if choice.method is None else "n_landmarks"
@@ -84,16 +84,6 @@ def check_landmarks(
             f" {minimum}; use more landmarks, or lower n_components"
         )
     return choice
-
-
-def _check_number(n_landmarks: object, n: int) -> int:
-    whole = isinstance(n_landmarks, numbers.Integral) and not isinstance(n_landmarks, bool)
-    count = int(n_landmarks) if whole else 0  # type: ignore[call-overload]
-    if count < 1:
-        raise ValueError(f"n_landmarks={n_landmarks!r} must be an integer of at least 1, or 'auto'")
-    if count > n:
-        raise ValueError(f"n_landmarks={count} needs as many samples, got n_samples={n}; lower n_landmarks")
-    return count
 
 
 def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:

@@ -11,7 +11,6 @@ from eigenscape._progress import stage
 from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import given_coordinates, validate_rows
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.methods.component_count import NComponents
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NC
     if n_components is None:
         return None
     if isinstance(n_components, str):
-        check_choice("n_components", n_components, ("mle",))
         if n_features < 2 or n_samples <= n_features:
             needs = "at least 2 features" if n_features < 2 else "more samples than features"
             raise ValueError(f"n_components='mle' needs {needs}, {got}; pass an integer")
@@ -85,9 +83,8 @@ def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NC
             f"n_components={n_components!r} is a ratio of the variance and must be between 0 and 1;"
             " pass an integer for a number of components"
         )
-    count = check_count("n_components", n_components)
-    check_rank(count, n_samples, n_features)
-    return count
+    check_rank(n_components, n_samples, n_features)
+    return n_components
 
 
 def check_rank(n_components: int, n_samples: int, n_features: int) -> None:

@@ -7,21 +7,14 @@ from sklearn.utils import check_random_state
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.ordinal import Layout, OrdinalOptions, Ties
-
-TIES = ("primary", "secondary")
 
 
 def ordinal_options(
     n_components: int, n_init: int, max_iter: int, tol: float, ties: Ties, random_state: Seed
 ) -> OrdinalOptions:
-    """Validate the parameters of an ordinal map and return them."""
-    check_choice("ties", ties, TIES)
-    check_positive("tol", tol)
+    """Return the parameters of an ordinal map."""
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    for name, value in (("n_components", n_components), ("n_init", n_init), ("max_iter", max_iter)):
-        check_count(name, value)
     return OrdinalOptions(n_components, n_init, max_iter, tol, ties, seed)
 
 

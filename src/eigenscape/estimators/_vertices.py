@@ -10,7 +10,6 @@ from scipy import sparse
 from eigenscape._numbers import checked_sparse
 from eigenscape.estimators._graph import Neighborhood, component_attributes, neighborhood_graph
 from eigenscape.estimators._rows import check_precomputed
-from eigenscape.estimators._validation import check_choice, check_number, check_positive
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.row_index import canonical_csr
@@ -45,7 +44,6 @@ def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
 
     ``regularization`` is added to its diagonal.
     """
-    check_edges(estimator)
     vertex: np.ndarray | None
     if graph is None:
         affinity, vertex, attributes = neighbor_affinity(estimator, X)
@@ -60,16 +58,6 @@ def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
 def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
     """Return ``W + weight I`` (Brand sec. 4)."""
     return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
-
-
-def check_edges(estimator: BaseEstimator) -> None:
-    """Validate the parameters that determine edge weights."""
-    check_choice("weights", estimator.weights, ("binary", "heat", "inverse"))
-    check_positive("t", estimator.t, optional=True)
-    check_choice("on_disconnected", estimator.on_disconnected, ON_DISCONNECTED)
-    check_number("regularization", estimator.regularization)
-    if estimator.regularization < 0:
-        raise ValueError(f"regularization={estimator.regularization!r} must be a number of at least 0")
 
 
 def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:

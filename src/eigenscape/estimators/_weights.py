@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.estimators._labels import split_labels
-from eigenscape.estimators._validation import as_number
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.exceptions import DataRangeError
 from eigenscape.kernels.labelled import mix_labels
 from eigenscape.pieces import Affinity, Split, embed_columns
@@ -85,7 +85,8 @@ def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | No
     -------
     self
     """
-    codes = class_codes(y, self.target_weight) if check_target_weight(self.target_weight) else None
+    check_parameters(self)
+    codes = class_codes(y, self.target_weight) if self.target_weight else None
     return self._fit_samples(X, sample_weight, codes)
 
 
@@ -157,17 +158,6 @@ def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph:
             "include_diagonal=False",
             "a sample of weight w is w equal samples, whose similarity is not that of a sample to itself",
         )
-
-
-def check_target_weight(value: object) -> float:
-    """Return a valid weight of labels, from 0 to below 1."""
-    number = as_number(value)
-    if number is None or not 0 <= number < 1:
-        raise ValueError(
-            f"target_weight={value!r} must be a number from 0 (labels are ignored) to below 1 (edges between"
-            " classes are removed)"
-        )
-    return number
 
 
 def class_codes(y: Any, target_weight: float) -> np.ndarray:

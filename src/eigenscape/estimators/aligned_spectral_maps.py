@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._links import check_enough_links, linked_rows
+from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.estimators._verify import Verification
 from eigenscape.estimators._views import (
     ViewMap,
@@ -147,6 +147,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
 
     _solvers = NAMES
     _has_embedding = False
+
+    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     def __init__(
         self,
@@ -300,12 +302,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         )
 
     def _checked_parameters(self) -> tuple[int, AffinityOptions, SolverConfig]:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ("connect", "raise"))
-        if isinstance(self.coupling, str):
-            check_choice("coupling", self.coupling, ("auto",))
-        else:
-            check_positive("coupling", self.coupling)
+        n_components = self.n_components
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' is not supported by AlignedSpectralMaps; pass rows")
         if not isinstance(self.neighbors, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,14 +16,15 @@ from eigenscape.estimators._affinity import (
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._graph import default_neighbors
+from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
 from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels import Kernel, VariableGaussian
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
-from eigenscape.pieces import ON_DISCONNECTED, Affinity, OnDisconnected, join
+from eigenscape.pieces import Affinity, OnDisconnected, join
 
 
 class DiffusionMap(AffinityMixin, KernelEstimator):
@@ -222,6 +223,12 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     """
 
     fit = fit_labelled
+    _method = Method("diffusion-map", aliases=("diffusion", "dmap"), memory=Memory(square=4.5, blocked=True))
+    _meaning = (
+        "Distances on the map approximate diffusion distances: points are close if a random walk"
+        " connects them easily."
+    )
+    _limits: ClassVar = {"alpha": NOT_NEGATIVE}
 
     def __init__(
         self,
@@ -287,10 +294,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_not_negative("alpha", self.alpha)
-        check_not_negative("diffusion_time", self.diffusion_time)
+        n_components = self.n_components
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components
         )
@@ -325,7 +329,6 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
 
     def _local_gaussian(self, X: Any) -> Kernel | None:
         """Return the Gaussian with a width for each point if ``bandwidth="local"``."""
-        check_choice("bandwidth", self.bandwidth, ("global", "local"))
         if self.bandwidth == "global":
             return None
         if self.affinity not in ("rbf", "gaussian"):
@@ -333,10 +336,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
                 f"bandwidth='local' is for affinity='rbf', got affinity={self.affinity!r}; set"
                 " affinity='rbf', or bandwidth='global'"
             )
-        check_positive("gamma", self.gamma, optional=True)
-        k = check_count(
-            "n_neighbors", default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors
-        )
+        k = default_neighbors(X.shape[0]) if self.n_neighbors is None else self.n_neighbors
         if k > X.shape[0] - 1:
             raise ValueError(
                 f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={X.shape[0]}; lower"

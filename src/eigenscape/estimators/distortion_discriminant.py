@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape.estimators._method import Method
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._sequences import (
     as_sequence,
@@ -20,7 +22,6 @@ from eigenscape.estimators._sequences import (
     check_long_enough,
     is_list_of_sequences,
 )
-from eigenscape.estimators._validation import check_regularization
 from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
     Layer,
@@ -127,6 +128,14 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     (61, 2)
     """
 
+    _method = Method(
+        "distortion-discriminant-analysis",
+        aliases=("dda",),
+        scale_free=True,
+        collections=False,
+        distorted=True,
+        sequence=True,
+    )
     _layers_: list[Layer]
 
     verify = verify
@@ -165,8 +174,8 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         shapes = check_layers(self.layers)
-        check_regularization(self.regularization)
         sequences = as_sequences(X, "X")
         n_channels = sequences[0].shape[1]
         check_directions(shapes, n_channels)

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._labels import no_labels, split_labels
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 
 #: Widths of the softmax to choose from.
@@ -95,6 +96,8 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     >>> bool(model.score(X[1500:], y[1500:]) > 0.85)
     True
     """
+
+    _method = Method("eigenfunction-classifier", command="classify")
 
     def __init__(
         self,

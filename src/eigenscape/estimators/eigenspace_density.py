@@ -20,10 +20,12 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._method import Method
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_number, check_choice, check_count, check_flag, check_positive
+from eigenscape.estimators._validation import as_number, check_count
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.exceptions import RankError
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
@@ -123,6 +125,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     (True, True)
     """
 
+    _method = Method("eigenspace-density", command="density")
+
     def __init__(
         self,
         embedder: Any = None,
@@ -189,13 +193,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     def _check_parameters(self, X: Any) -> float | None:
         """Validate the parameters; return the contamination, or None for "auto"."""
-        if self.n_mixtures != "auto":
-            check_count("n_mixtures", self.n_mixtures)
-        check_choice("covariance_type", self.covariance_type, ("full", "tied", "diag", "spherical"))
-        check_positive("reg_covar", self.reg_covar)
-        check_choice("span_distance", self.span_distance, ("auto", "kernel", "inverse", "none"))
-        check_count("cv", self.cv, minimum=2)
-        check_flag("prefit", self.prefit)
+        check_parameters(self)
         if self.embedder is not None or self.prefit:
             check_transformer(self.embedder)
         if self.prefit:

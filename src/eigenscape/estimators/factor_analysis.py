@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,9 @@ from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.missing import ObservedData, observed_data
@@ -89,6 +89,19 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
     True
     """
 
+    _shapes: ClassVar = {"noise_variance_": "features"}
+    _method = Method(
+        "factor-analysis",
+        aliases=("fa",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        memory=Memory(copies=7),
+    )
+    _meaning = (
+        "The coordinates are the posterior means of a Gaussian latent variable model with a noise"
+        " variance for each feature."
+    )
     _model_: FactorModel
 
     def __init__(
@@ -126,9 +139,7 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
             check_in_memory(self, X)
             X = check_input(self, X, reset=True)
             X, weights = valid_rows(X, check_weights(sample_weight, X))
-            check_rank(check_count("n_components", self.n_components), *X.shape)
-            check_positive("tol", self.tol)
-            check_count("max_iter", self.max_iter)
+            check_rank(self.n_components, *X.shape)
             seed = self._seed()
             data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)

@@ -8,8 +8,8 @@ import numpy as np
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
 from eigenscape.methods.kernel_pca import check_components
@@ -90,6 +90,8 @@ class FastMap(KernelEstimator):
     True
     """
 
+    _method = Method("fastmap", memory=Memory(copies=4))
+    _meaning = "Points are placed by their distances to pairs of distant points."
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
@@ -112,8 +114,6 @@ class FastMap(KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_count("n_rounds", self.n_rounds)
         check_components(self.n_components, X)
         seed = self._seed()
         distance = bind_distance(self.metric, self.metric_params, X)

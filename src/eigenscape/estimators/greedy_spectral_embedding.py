@@ -27,10 +27,12 @@ from eigenscape.estimators._dictionary import (
     select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
+from eigenscape.estimators._validation import check_choice, check_gamma
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -233,6 +235,10 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     (3, 2)
     """
 
+    _method = Method(
+        "greedy", aliases=("greedy-spectral-embedding",), streams="fit", memory=Memory(dictionary=True)
+    )
+    _meaning = "The kernel's eigenfunctions are estimated with a small dictionary of points."
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"
@@ -259,7 +265,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
-        inverse: str = "auto",
+        inverse: Literal["auto", "fixed-point", "ridge"] = "auto",
         inverse_alpha: float | None = None,
         inverse_gamma: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -556,20 +562,10 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
 
     def _options(self) -> DictionaryOptions:
         """Validate the parameters and return the options of the dictionary."""
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        if self.normalization is not None:
-            check_choice("normalization", self.normalization, ("additive", "divisive"))
-        check_choice("averages", self.averages, ("implicit", "dictionary", "random"))
+        check_parameters(self)
         check_gamma(self.kernel, self.gamma)
-        check_number("degree", self.degree)
-        check_number("coef0", self.coef0)
-        if self.sum_to_one not in (None, True, False):
-            raise ValueError(f"sum_to_one={self.sum_to_one!r} must be True, False or None")
         if isinstance(self.selection, str):
             check_choice("selection", self.selection, SELECTIONS)
-        if self.normalize_first not in (True, False):
-            raise ValueError(f"normalize_first={self.normalize_first!r} must be True or False")
         if self.normalize_first and self.normalization != "divisive":
             raise ValueError(
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"

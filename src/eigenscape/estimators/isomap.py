@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape import _memory
-from eigenscape.dictionary.landmarks import NAMES
 from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
     FitResult,
     KernelEstimator,
     spectral_attributes,
 )
-from eigenscape.estimators._distances import INDEFINITE, DistanceSpectrum, DistanceSpectrumMixin
+from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_flag
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
@@ -38,7 +37,7 @@ from eigenscape.methods.isomap import (
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
 from eigenscape.methods.ordinal import Ties, require_pair_memory
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
@@ -253,6 +252,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     True
     """
 
+    _method = Method("isomap", geodesic=True, memory=Memory(square=1))
+    _meaning = "Distances on the map approximate geodesic distances along the neighbourhood graph."
     _pairwise_parameter = "metric"
     fit = fit_weighted
 
@@ -308,19 +309,12 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_flag("ordinal", self.ordinal)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
             return self._embed_ordinal(X)
-        check_choice("axes", self.axes, ("landmarks", "samples"))
         if self.n_landmarks is not None or not isinstance(self.landmarks, str):
             refuse_weights(weights, "landmarks", "the map is that of the landmarks, not of all samples")
             return self._embed_landmarks(X)
-        check_choice("landmarks", self.landmarks, NAMES)
         if self.landmarks != "maxmin":  # not the default
             raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
         if self.axes != "landmarks":
@@ -359,7 +353,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         choice = check_landmarks(
             self.n_landmarks,
             self.landmarks,
-            self.landmark_tol,
             self.n_components,
             X,
             not self._is_precomputed(),

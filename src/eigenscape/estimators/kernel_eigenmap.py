@@ -15,10 +15,12 @@ from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._method import Method
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_kernel_parameters
+from eigenscape.estimators._validation import check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.elliptic import CovarianceType
@@ -221,6 +223,8 @@ class KernelEigenmap(Estimator):
     True
     """
 
+    _method = Method("kernel-eigenmap")
+    _meaning = "The coordinates are smooth functions of the rows that keep neighbours close."
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"]  # type: ignore[assignment]
@@ -441,7 +445,7 @@ class KernelEigenmap(Estimator):
 
     def _fitted_inverse(self) -> tuple[AffineMixture, float]:
         """Return the inverse and its error, computed on first use: it may take longer than ``fit``."""
-        check_choice("inverse", self.inverse, ("refined", "blocks"))  # may have been set after fit
+        check_parameters(self)  # which may have been set after fit
         if self.inverse not in self._inverse_:
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
             self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")

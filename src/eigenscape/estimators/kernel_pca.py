@@ -15,8 +15,9 @@ from eigenscape.estimators._dictionary import (
     projection_error,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_gamma, check_number
+from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
@@ -172,6 +173,8 @@ class KernelPCA(InverseMixin, KernelEstimator):
     True
     """
 
+    _method = Method("kernel-pca", aliases=("kpca",), memory=Memory(square=1, blocked=True))
+    _meaning = "It projects the points on the directions of largest variance in the kernel space."
     _make_inverse = kernel_inverse
     _objects = True
     _pairwise_parameter = "kernel"
@@ -257,12 +260,6 @@ class KernelPCA(InverseMixin, KernelEstimator):
         return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
 
     def _check_parameters(self, X: Any, blocks: Blocks | None) -> None:
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("storage", self.storage, ("auto", "blocked"))
         if blocks is None:
             check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)
-        check_number("degree", self.degree)
-        check_number("coef0", self.coef0)

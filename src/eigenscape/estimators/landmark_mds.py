@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
-    INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
@@ -23,8 +22,8 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
@@ -166,6 +165,8 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     True
     """
 
+    _method = Method("landmark-mds", aliases=("lmds",))
+    _meaning = "Points are placed by their distances to a set of landmarks."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
@@ -206,15 +207,10 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2
-        options = check_landmarks(
-            self.n_landmarks, self.landmarks, self.landmark_tol, self.n_components, X, rows
-        )
+        options = check_landmarks(self.n_landmarks, self.landmarks, self.n_components, X, rows)
         if precomputed and X.shape[0] != X.shape[1]:
             check_landmark_distances(X, options)
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)

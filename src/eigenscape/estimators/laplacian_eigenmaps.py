@@ -25,8 +25,8 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
@@ -37,7 +37,7 @@ from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights, GraphAffinity, LocalAffinity
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import OnDisconnected, join
 
 
 class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
@@ -254,6 +254,10 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     fit = fit_labelled
     affinity_matrix_ = affinity_matrix
     projection_error = projection_error
+    _method = Method(
+        "laplacian-eigenmaps", aliases=("le", "laplacian"), memory=Memory(square=4.5, blocked=True)
+    )
+    _meaning = "Neighbours are kept close; large distances are not meaningful."
 
     def __init__(
         self,
@@ -321,8 +325,7 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = check_count("n_components", self.n_components)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
+        n_components = self.n_components
         options, solver = AffinityOptions.from_params(self.get_params(deep=False)), self._solver()
         criterion = check_independence(
             self.independent, self.independence_threshold, self.n_candidates, n_components

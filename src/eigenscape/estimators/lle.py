@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,15 +10,16 @@ from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._graph import Neighborhood, SampleGraph, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._parameters import Limits
 from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import as_number, check_choice, check_count, check_positive
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
 from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import locally_linear_embedding
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
@@ -175,11 +176,17 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     (100, 2)
     """
 
+    _method = Method("locally-linear-embedding", aliases=("lle",), memory=Memory(fills_in=True))
+    _meaning = (
+        "The weights that reconstruct each point from its neighbours are preserved; large distances"
+        " have no scale."
+    )
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
     fit = fit_weighted
+    _limits: ClassVar = {"c": Limits(1, open=True)}
 
     def __init__(
         self,
@@ -303,17 +310,9 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        d = check_count("n_components", self.n_components)
-        check_choice("method", self.method, ("standard", "modified", "hessian", "ltsa"))
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_positive("reg", self.reg)
-        if self.c is not None and (as_number(self.c) or 0) <= 1:
-            raise ValueError(
-                f"c={self.c!r} must be above 1 (at 1 a new point has weight 0 on every training point), or"
-                " None for the limit"
-            )
+        d = self.n_components
         if self.radius is None:
-            self._check_n_neighbors(check_count("n_neighbors", self._neighborhood().count(n_samples)))
+            self._check_n_neighbors(self._neighborhood().count(n_samples))
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"

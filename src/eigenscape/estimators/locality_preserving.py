@@ -12,9 +12,9 @@ from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_count, check_flag
-from eigenscape.estimators._vertices import check_edges, neighbor_affinity, vertices, with_loops
+from eigenscape.estimators._vertices import neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
@@ -130,6 +130,9 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     True
     """
 
+    _method = Method("locality-preserving-projection", aliases=("lpp",), linear=True)
+    _meaning = "The coordinates are linear functions of the rows that keep neighbours close."
+
     def __init__(
         self,
         n_components: int = 2,
@@ -178,8 +181,6 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            check_count("n_components", self.n_components)
-            check_flag("affine", self.affine)
             if is_collection(X):
                 return self._fit_collection(X, graph)
             rows = check_rows(self, X)
@@ -201,7 +202,6 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
         blocks = validate_blocks(self, X, reset=True)
         check_features(self.n_components, blocks.n_features)
-        check_edges(self)
         with running(self):
             anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
             check_weight(len(anchors), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.manifold_parzen import ParzenDensity, choose_parameters, local_tangents
@@ -85,6 +86,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
     True
     """
 
+    _limits: ClassVar = {"n_components": NOT_NEGATIVE}
+
     def __init__(
         self,
         n_neighbors: int | Literal["auto"] = "auto",
@@ -120,13 +123,7 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         -------
         self
         """
-        for name, minimum in (("n_neighbors", 1), ("n_components", 0)):
-            if getattr(self, name) != "auto":
-                check_count(name, getattr(self, name), minimum=minimum)
-        if self.noise != "auto":
-            check_positive("noise", self.noise)
-        check_count("cv", self.cv, minimum=2)
-        check_count("max_rows", self.max_rows, minimum=10)
+        check_parameters(self)
         X = validate_rows(self, X, reset=True, dtype=np.float64, ensure_min_samples=2)
         if self.n_neighbors != "auto" and self.n_neighbors >= len(X):
             raise ValueError(

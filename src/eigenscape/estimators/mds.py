@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import (
-    INDEFINITE,
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, require_components
@@ -127,6 +126,8 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     (1, 2)
     """
 
+    _method = Method("classical-mds", aliases=("mds", "cmds", "pcoa"), memory=Memory(square=1, blocked=True))
+    _meaning = "Distances on the map approximate the distances of the data."
     _make_inverse = distance_inverse
     _objects = True
     _sparse_tables = False
@@ -165,10 +166,6 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None, weights: np.ndarray | None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
-        check_choice("indefinite", self.indefinite, INDEFINITE)
-        check_choice("storage", self.storage, ("auto", "blocked"))
         check_components(self.n_components, X)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(

@@ -14,8 +14,8 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     landmark_attributes,
 )
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.methods.kernel_pca import check_components
@@ -128,6 +128,8 @@ class MetricMap(KernelEstimator):
     True
     """
 
+    _method = Method("metric-map")
+    _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
@@ -162,14 +164,12 @@ class MetricMap(KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
-        check_count("n_components", self.n_components)
-        check_choice("order", self.order, ("value", "magnitude"))
         check_components(self.n_components, X)
         n_landmarks = self.n_landmarks
         if n_landmarks is None and isinstance(self.landmarks, str):
             n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
         rows = not self._is_precomputed() and X.ndim == 2
-        options = check_landmarks(n_landmarks, self.landmarks, 1.0, self.n_components, X, rows)
+        options = check_landmarks(n_landmarks, self.landmarks, self.n_components, X, rows)
         if options.count is None or options.points is not None:
             raise ValueError(
                 "MetricMap needs a number of landmarks or the indices of samples; use LandmarkMDS for"

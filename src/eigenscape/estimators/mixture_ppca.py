@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,9 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_count, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
@@ -111,6 +112,16 @@ class MixturePPCA(LatentMixin, Estimator):
     [0, 1]
     """
 
+    _shapes: ClassVar = {
+        "weights_": "mixtures",
+        "means_": "mixtures features",
+        "loadings_": "mixtures features components",
+        "components_": "mixtures components features",
+        "noise_variances_": "mixtures",
+        "degenerate_": "mixtures",
+    }
+    _method = Method("mixture-ppca", aliases=("mppca",), clusters="n_mixtures", memory=Memory(copies=6.5))
+    _meaning = "The coordinates are posterior means of a mixture of probabilistic PCA models."
     _mixture_: Mixture
 
     def __init__(
@@ -199,10 +210,6 @@ class MixturePPCA(LatentMixin, Estimator):
         return max(results, key=lambda result: result.log_likelihoods[-1])
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        for name in ("n_mixtures", "n_components", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
-        check_positive("tol", self.tol)
-        check_positive("noise_floor", self.noise_floor)
         check_features(self.n_components, n_features)
         required = self.n_mixtures * (self.n_components + 1)
         if n_samples < required:

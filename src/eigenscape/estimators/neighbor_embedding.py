@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
@@ -122,6 +122,11 @@ class NeighborEmbedding(Estimator):
     (1297, 2)
     """
 
+    _method = Method("neighbor-embedding")
+    _meaning = (
+        "Neighbours attract each other and all points repel each other; distances between clusters"
+        " and sizes of clusters are not meaningful."
+    )
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -183,17 +188,9 @@ class NeighborEmbedding(Estimator):
 
     def _layout_options(self) -> LayoutOptions:
         """Return the parameters of the layout, checked."""
-        if check_count("n_components", self.n_components) > 2:
+        if self.n_components > 2:
             raise ValueError(
                 f"n_components={self.n_components}, but a neighbour embedding has 1 or 2 coordinates; use"
                 " LaplacianEigenmaps or DiffusionMap for more"
             )
-        check_positive("exaggeration", self.exaggeration)
-        if self.exaggeration < 1:
-            raise ValueError(
-                f"exaggeration={self.exaggeration!r} must be at least 1, which is t-SNE; raise exaggeration"
-            )
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        max_iter = check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        return LayoutOptions(float(self.exaggeration), max_iter, float(self.tol), self.n_jobs)
+        return LayoutOptions(float(self.exaggeration), self.max_iter, float(self.tol), self.n_jobs)

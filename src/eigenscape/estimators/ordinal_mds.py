@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
 from eigenscape.estimators._rows import check_input, check_symmetric
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_metric_params
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -98,6 +98,10 @@ class OrdinalMDS(Estimator):
     (5, 2)
     """
 
+    _method = Method(
+        "ordinal-mds", aliases=("nonmetric-mds", "nmds"), collections=False, memory=Memory(square=8)
+    )
+    _meaning = "The order of the distances is preserved, but not their size."
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
@@ -140,7 +144,6 @@ class OrdinalMDS(Estimator):
         self
         """
         with fitting(self):
-            check_metric_params(self.metric_params)
             max_iter = cast("int", self.max_iter)  # None is not allowed here
             options = ordinal_options(
                 self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,9 +17,9 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input, check_matrix, check_pairs
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import check_choice, check_count, check_regularization
 from eigenscape.methods.oriented_pca import (
     Criterion,
     Orientation,
@@ -111,6 +112,16 @@ class OrientedPCA(LinearMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "oriented-pca",
+        aliases=("opca",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        groups=True,
+        distorted=True,
+        memory=Memory(copies=5),
+    )
     _model_: Embedding | OrientedLoss
 
     def __init__(
@@ -123,6 +134,18 @@ class OrientedPCA(LinearMixin, Estimator):
         self.n_components = n_components
         self.criterion = criterion
         self.regularization = regularization
+
+    def _described(self) -> Method:
+        return self._method if self.criterion == "quotient" else replace(self._method, scale_free=False)
+
+    @property
+    def _meaning(self) -> str:  # type: ignore[override]
+        if self.criterion == "quotient":
+            return "The coordinates are the projections with the largest signal-to-noise ratio."
+        return (
+            "The coordinates are the orthonormal projections with the largest difference between the variance"
+            " of the signal and the mean square of the noise."
+        )
 
     def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
         """Find the directions from a signal and exactly one of ``y``, ``noise`` and ``distorted``.
@@ -145,10 +168,6 @@ class OrientedPCA(LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            if self.n_components is not None:
-                check_count("n_components", self.n_components)
-            check_choice("criterion", self.criterion, ("quotient", "difference"))
-            check_regularization(self.regularization)
             _check_one_source(y, noise, distorted)
             if is_collection(X):
                 return self._fit_collection(X, y, noise, distorted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._parameters import POSITIVE
 from eigenscape.estimators._rows import check_coordinates, check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_flag, check_positive
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge
@@ -85,6 +85,8 @@ class ParametricMap(Estimator):
     True
     """
 
+    _limits: ClassVar = {"gamma": POSITIVE}
+
     def __init__(
         self,
         embedder: Any = None,
@@ -137,10 +139,6 @@ class ParametricMap(Estimator):
         return self
 
     def _check_parameters(self, X: Any) -> None:
-        check_count("n_features", self.n_features, minimum=2)
-        if self.gamma != "auto":
-            check_positive("gamma", self.gamma)
-        check_flag("prefit", self.prefit)
         if self.embedder is not None or self.prefit:
             if isinstance(self.embedder, type) or not hasattr(self.embedder, "fit"):
                 raise TypeError(

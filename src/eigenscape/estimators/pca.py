@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,10 @@ from eigenscape.distributed.dispatch import check_weight, validate_blocks, weigh
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import averaged, paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_n_components
+from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
 from eigenscape.estimators._rows import check_input, check_pairs, check_weights
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
@@ -140,11 +141,15 @@ class PCA(LinearMixin, Estimator):
     0.101
     """
 
+    _method = Method("pca", linear=True, streams="partial_fit", memory=Memory(copies=1.5))
+    _meaning = "It projects the rows on the directions of largest variance."
     _sparse = "csr"
     _axes_: PrincipalAxes
     _scale_: np.ndarray | float  # divides the coordinates
     _rows_: CenteredRows | None  # training samples; None after partial_fit
     _moments_: ScatterMoments | None  # mean and scatter matrix; None after fit
+
+    _limits: ClassVar = {"tol": NOT_NEGATIVE}  # of the eigensolver
 
     def __init__(
         self,
@@ -189,7 +194,6 @@ class PCA(LinearMixin, Estimator):
                 return self._fit_collection(X, sample_weight)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
-            check_flag("whiten", self.whiten)
             solver = self._solver()
             n_samples = X.shape[0] if weights is None else int(np.count_nonzero(weights))
             n_components = check_n_components(self.n_components, n_samples, X.shape[1])
@@ -204,7 +208,6 @@ class PCA(LinearMixin, Estimator):
     def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
         with running(self):
-            check_flag("whiten", self.whiten)
             solver = self._solver()
             blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
             moments = distributed.gather_moments(blocks, weights)
@@ -236,8 +239,8 @@ class PCA(LinearMixin, Estimator):
         self
         """
         first = "n_samples_seen_" not in vars(self)
+        check_parameters(self)
         with running(self):
-            check_flag("whiten", self.whiten)
             solver = self._solver()
             moments = self._chunk_moments(X, sample_weight, first)
             if not first:

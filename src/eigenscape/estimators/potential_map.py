@@ -10,8 +10,9 @@ from eigenscape import _memory
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
 from eigenscape.pieces import split_graph
@@ -123,6 +124,8 @@ class PotentialMap(Estimator):
     (5, 2)
     """
 
+    _method = Method("potential-map", memory=Memory(cells=True))
+    _meaning = "Distances on the map approximate differences of the logarithms of diffusion probabilities."
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -189,12 +192,7 @@ class PotentialMap(Estimator):
 
     def _options(self) -> PotentialOptions:
         """Return the parameters of the map, checked."""
-        n_components = check_count("n_components", self.n_components)
+        n_components = self.n_components
         n_landmarks = check_count("n_landmarks", self.n_landmarks, minimum=n_components + 2)
-        if self.n_steps is not None:
-            check_count("n_steps", self.n_steps)
-        max_iter = check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
         seed = self._seed()
-        return PotentialOptions(n_components, self.n_steps, n_landmarks, max_iter, float(self.tol), seed)
+        return PotentialOptions(n_components, self.n_steps, n_landmarks, self.max_iter, float(self.tol), seed)

@@ -11,8 +11,8 @@ from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.missing import ObservedData
 from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
@@ -99,6 +99,8 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
     2
     """
 
+    _method = Method("probabilistic-pca", aliases=("ppca",), linear=True, memory=Memory(copies=5))
+    _meaning = "The coordinates are the posterior means of a Gaussian latent variable model."
     _model_: LatentGaussian
 
     def __init__(
@@ -157,17 +159,13 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
     def _options(self, samples: PPCASamples) -> PPCAOptions:
         """Validate the parameters."""
         n, d = samples.shape
-        check_choice("method", self.method, ("auto", "closed", "em"))
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
         if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("bayes", "mle"))
             if d < 2:
                 raise ValueError(
                     f"n_components={self.n_components!r} needs at least 2 features, got n_features={d}"
                 )
         else:
-            check_rank(check_count("n_components", self.n_components), n, d)
+            check_rank(self.n_components, n, d)
         if self.method == "closed" and not samples.complete:
             raise ValueError(
                 "method='closed' needs complete data, but X has missing values (NaN); use 'em' or 'auto'"

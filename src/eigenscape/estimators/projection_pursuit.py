@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._validation import check_choice, check_count, check_positive
 from eigenscape.methods.projection_pursuit import (
     AnalyticObjective,
     NumericalObjective,
@@ -101,6 +101,16 @@ class ProjectionPursuit(LinearMixin, Estimator):
     True
     """
 
+    _method = Method(
+        "projection-pursuit",
+        aliases=("pursuit",),
+        linear=True,
+        scale_free=True,
+        collections=False,
+        memory=Memory(copies=4),
+    )
+    _meaning = "The coordinates are the projections with the least Gaussian distributions."
+
     def __init__(
         self,
         n_components: int = 2,
@@ -165,11 +175,6 @@ class ProjectionPursuit(LinearMixin, Estimator):
 
     def _objective(self) -> Objective:
         """Validate the parameters and return the objective of the search."""
-        check_count("n_components", self.n_components)
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
         if callable(self.index):
             return NumericalObjective(self.index)
-        check_choice("index", self.index, tuple(INDICES))
         return AnalyticObjective(INDICES[self.index])

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_choice, check_count, check_not_negative, check_positive
+from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
@@ -159,13 +160,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
 
     def _check_parameters(self) -> float:
         """Validate the parameters and return ``min_gain``."""
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        check_choice("index", self.index, tuple(INDICES))
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        check_not_negative("min_gain", self.min_gain)
+        check_parameters(self)
         return float(self.min_gain)
 
     def score_samples(self, X: Any) -> np.ndarray:

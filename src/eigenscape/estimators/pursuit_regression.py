@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._numbers import check_numbers
 from eigenscape._progress import reporting
+from eigenscape.estimators._parameters import NOT_NEGATIVE, Limits, check_parameters
 from eigenscape.estimators._rows import validate_rows, without_mask
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_number, check_count, check_positive
 from eigenscape.estimators._verify import verify
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
@@ -83,6 +83,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
 
     verify = verify
     _check_rows = staticmethod(validate_rows)
+    _limits: ClassVar = {"n_init": NOT_NEGATIVE, "min_gain": Limits(0, below=1)}
 
     def __init__(
         self,
@@ -119,21 +120,15 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
         -------
         self
         """
-        check_count("n_terms", self.n_terms)
-        if self.cv is not None:
-            check_count("cv", self.cv, minimum=2)
-        check_count("n_init", self.n_init, minimum=0)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        min_gain = as_number(self.min_gain)
-        if min_gain is None or not 0 <= min_gain < 1:
-            raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0 and below 1")
+        check_parameters(self)
         X, y = validate_data(
             self, without_mask(X, False), y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
         check_numbers(X, training=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options = PursuitOptions(self.n_terms, min_gain, self.n_init, self.max_iter, self.tol, seed, self.cv)
+        options = PursuitOptions(
+            self.n_terms, self.min_gain, self.n_init, self.max_iter, self.tol, seed, self.cv
+        )
         with reporting(self.verbose):
             self._map_, self.unexplained_, self.n_iter_ = fit_pursuit_regression(
                 X, y.astype(np.float64), options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -32,10 +32,10 @@ from eigenscape.estimators._dictionary import (
     projection_error,
     warn_if_disconnected,
 )
+from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import GraphSolver, KernelLike, Metric, Neighbors, Seed
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.estimators._weights import (
     DICTIONARY_WEIGHTS,
     check_diagonal,
@@ -60,7 +60,7 @@ from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
 from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
-from eigenscape.pieces import ON_DISCONNECTED, OnDisconnected, join
+from eigenscape.pieces import OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 #: Methods that compare cuts, and need the affinity matrix.
@@ -92,6 +92,7 @@ class Threshold:
 class NearestCenter:
     """Assigns the label of the nearest centre."""
 
+    _shapes: ClassVar = {"centers": "clusters *"}
     centers: np.ndarray  # (n_clusters, n_components)
     spread: float = np.nan  # standard deviation within clusters
 
@@ -112,6 +113,7 @@ class NearestCenter:
 class Rotation:
     """Assigns points to the largest entry of their rotated coordinates."""
 
+    _shapes: ClassVar = {"matrix": "r r"}
     matrix: np.ndarray  # (n_clusters, n_clusters)
     magnitude: bool  # whether entries are compared by their magnitude
 
@@ -350,6 +352,16 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     fit = fit_weighted
     affinity_matrix_ = affinity_matrix
     projection_error = projection_error
+    _method = Method(
+        "spectral-clustering",
+        aliases=("spectral",),
+        clusters="n_clusters",
+        memory=Memory(square=4.5, blocked=True),
+    )
+    _meaning = (
+        "The coordinates are those in which the clusters were found; clusters are more meaningful"
+        " than distances."
+    )
 
     def __init__(
         self,
@@ -482,17 +494,8 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
 
     def _check_parameters(self, n_samples: int) -> None:
         """Raise ValueError for invalid parameters."""
-        check_choice("assign_labels", self.assign_labels, get_args(AssignLabels))
-        check_choice("on_disconnected", self.on_disconnected, ON_DISCONNECTED)
-        check_count("n_init", self.n_init)
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        if check_count("max_clusters", self.max_clusters) < 2:
-            raise ValueError(f"max_clusters={self.max_clusters} must be at least 2")
-        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
-            raise ValueError(f"n_clusters={self.n_clusters!r} must be an integer of at least 1, or 'auto'")
         if not self._auto:
-            self._check_count(check_count("n_clusters", self.n_clusters), n_samples)
+            self._check_count(int(self.n_clusters), n_samples)
         if self.assign_labels == "threshold" and self.n_clusters != 2:
             raise ValueError(
                 f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"

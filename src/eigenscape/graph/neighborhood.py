@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -66,6 +66,14 @@ class NeighborGraph:
         vertex.
     """
 
+    _shapes: ClassVar = {
+        "vertices.X": "n ...",
+        "index.n_points": "n",
+        "neighbors": "n n",
+        "distances": "n n",
+        "radii": "n",
+        "samples": "n",
+    }
     index: NeighborIndex
     vertices: RowIndex | DistanceRowIndex
     neighbors: sparse.csr_array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,7 @@ from eigenscape.graph.sparse_distances import (
 class PrecomputedIndex:
     """Index over a precomputed matrix; a query is its row of distances to the indexed points."""
 
+    _shapes: ClassVar = {"n_points": "n", "table": "* n"}
     recall = 1.0
     known_symmetric = False
 

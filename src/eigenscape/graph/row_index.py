@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property, singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -108,6 +108,8 @@ def rows_equal(X: object, which: np.ndarray, A: Rows) -> np.ndarray:
 
 class RowIndex:
     """Index that finds rows of ``X`` by value."""
+
+    _shapes: ClassVar = {"X": "n ...", "ranked_hashes.0": "n < n", "ranked_hashes.1": "n"}
 
     def __init__(self, X: Rows) -> None:
         self.X: Any = X

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -83,6 +83,7 @@ class NeighborIndex(Protocol):
 class RowSearch(ABC):
     """Base of indexes over rows ``X``; a subclass implements the searches and ``subset``."""
 
+    _shapes: ClassVar = {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d"}
     X: Rows
     n_points: int
     recall: float = 1.0
@@ -144,6 +145,7 @@ class RadiusSearch(Protocol):
 class RadiusQuery:
     """Radius search with fixed radii, for an index that needs no preparation."""
 
+    _shapes: ClassVar = {"index.n_points": "n", "radii": "n"}
     index: RadiusSearch
     radii: np.ndarray
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -109,6 +109,8 @@ class TreeRadiusQuery:
 
     Points of similar radius share a tree, so that one outlier of large radius does not widen every search.
     """
+
+    _shapes: ClassVar = {"X": "n *", "radii": "n"}
 
     def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
         self.X, self.radii, self.power = X, radii, power

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -98,6 +98,7 @@ class LocalAffinity:
     ``k`` nearest neighbours it is the distance to the ``k``-th nearest.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "widths": "n"}
     graph: NeighborGraph
     k: int
     widths: np.ndarray  # (m,)

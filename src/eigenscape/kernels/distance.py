@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -172,6 +172,7 @@ class LandmarkGeodesics:
     is searched again.
     """
 
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"}
     graph: NeighborGraph
     landmarks: np.ndarray  # (q,) vertices
     lengths: np.ndarray  # (m, q) distances of all vertices to them
@@ -219,6 +220,7 @@ def to_landmarks(distance: BoundPairwise, which: np.ndarray) -> BoundKernel:
 class PrecomputedLandmarks:
     """``-d^2 / 2`` from precomputed distances to all points, of which the columns ``landmarks`` are used."""
 
+    _shapes: ClassVar = {"X": "q n", "landmarks": "q < n"}
     X: np.ndarray  # (q, n) rows of the landmarks in the precomputed matrix
     landmarks: np.ndarray  # (q,)
 

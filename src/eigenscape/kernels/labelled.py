@@ -6,7 +6,7 @@ See docs/decisions/kernels-labels.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,7 @@ class LabelledAffinity:
     has the edges of that vertex.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "matrix": "n n"}
     base: BoundKernel
     matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
 

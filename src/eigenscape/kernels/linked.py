@@ -6,7 +6,7 @@ See docs/decisions/methods-views.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ class LinkedAffinity:
     other point has affinities to its own view only.
     """
 
+    _shapes: ClassVar = {"base.<points>": "n ...", "links": "n *"}
     base: BoundKernel  # the sparse affinity of the view
     start: int  # number of vertices of the views before this one
     links: sparse.csr_array  # (m_view, m) weights of the links of its vertices

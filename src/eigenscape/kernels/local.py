@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -90,6 +90,7 @@ def over_neighborhoods(
 class LocalWeights:
     """Reconstruction weights ``w(x, x_i)`` of a point; a point equal to a vertex has weight 1 there."""
 
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "gram.X": "n ..."}
     graph: NeighborGraph
     gram: LocalGram
     reg: float
@@ -135,6 +136,7 @@ class ExtendedKernel:
     limit of Bengio's LLE kernel for large ``c`` (sec. 3.1).
     """
 
+    _shapes: ClassVar = {"weights.graph.vertices.X": "n ...", "gram": "n n"}
     weights: LocalWeights
     gram: sparse.csr_array  # (m, m)
 
@@ -158,6 +160,7 @@ class FiniteLocalKernel:
     ``k'`` are the local weights, and ``k''`` is defined on training points only.
     """
 
+    _shapes: ClassVar = {"weights.graph.vertices.X": "n ...", "inner": "n n"}
     weights: LocalWeights
     inner: sparse.csr_array  # (m, m), k'' = I - M
     c: float

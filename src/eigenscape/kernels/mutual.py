@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +27,7 @@ class MutualAffinity:
     the ``k``-th. Edges that connect components have the weight 1/2; without an edge the affinity is 0.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "radii": "n"}
     graph: NeighborGraph
     k: int
     radii: np.ndarray  # (m,): distance of each vertex to its k-th neighbour

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -38,6 +38,7 @@ _COLUMNS, _SHORT = 512, 8_000_000
 class BoundPairwise:
     """A pairwise kernel on its training points."""
 
+    _shapes: ClassVar = {"X": "n *"}
     kernel: PairwiseKernel
     X: Any
 

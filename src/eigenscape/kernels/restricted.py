@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from eigenscape.kernels.base import BoundKernel, Columns
 class RestrictedKernel:
     """The columns ``members`` of a bound kernel."""
 
+    _shapes: ClassVar = {"base.<points>": "n ...", "members": "m < n"}
     base: BoundKernel
     members: np.ndarray
 

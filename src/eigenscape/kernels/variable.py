@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class VariableGaussian:
 class BoundVariableGaussian:
     """The kernel on its training points, with their bandwidths."""
 
+    _shapes: ClassVar = {"rows.X": "n *", "X": "n *", "widths": "n"}
     kernel: VariableGaussian
     X: Any
     rows: RowIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ _WIDTHS = (2.0, 1.0, 0.5, 0.25, 0.125)
 class CompactFunctions:
     """``y(x) = sum_j a_j k(x, d_j) + b`` over the members ``d_j`` of a dictionary."""
 
+    _shapes: ClassVar = {"members": "m ...", "coefficients": "m r", "origin": "r"}
     kernel: PairwiseKernel
     members: Any  # (m, n_features)
     coefficients: np.ndarray  # (m, n_components)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class DictionaryOptions:
 class DictionaryState:
     """A dictionary and the moments of the points seen: input of the eigenproblem and of a partial fit."""
 
+    _shapes: ClassVar = {"dictionary.span.members": "m ...", "moments.first": "m", "mean": "m"}
     dictionary: Dictionary
     moments: FeatureMoments
     weighted_moments: FeatureMoments | None = None  # weights 1 / E(x), for divisive normalisation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ def normalize_density(
 class DiffusionScale:
     """``l_r^t psi_r(x)``: the coordinates of Laplacian eigenmaps, ``base``, times ``factors``."""
 
+    _shapes: ClassVar = {"factors": "r"}
     base: Scale
     factors: np.ndarray  # (r,) l_r^t and the norm of psi_r under the stationary distribution of the walk
 

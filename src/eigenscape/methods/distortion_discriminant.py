@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Layer:
     The outputs have a signal of mean zero and noise of unit variance.
     """
 
+    _shapes: ClassVar = {"weights": "... r", "offset": "r"}
     shape: LayerShape
     weights: np.ndarray  # (window, c, n_components)
     offset: np.ndarray  # (n_components,)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -48,6 +48,7 @@ class EigenRidge:
         Weighted mean squared leave-one-out error.
     """
 
+    _shapes: ClassVar = {"coefficients": "r t", "intercept": "t", "left_out": "n t"}
     coefficients: np.ndarray
     intercept: np.ndarray
     alpha: float

@@ -6,6 +6,7 @@ See docs/decisions/estimators-density.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -21,6 +22,7 @@ class GaussianDensity:
     ``log p(z) = log sum_k w_k N(z / s; mu_k, (R_k R_k')^-1) - sum_r log s_r``.
     """
 
+    _shapes: ClassVar = {"weights": "k", "means": "k d", "roots": "k d d", "scale": "d"}
     weights: np.ndarray  # (K,)
     means: np.ndarray  # (K, d)
     roots: np.ndarray  # (K, d, d) Cholesky factors R_k of the inverse covariances

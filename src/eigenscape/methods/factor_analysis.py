@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ _LONGEST_STEP = 1e8
 class FactorModel:
     """``y = W x + mu + e``, ``x ~ N(0, I)``, ``e ~ N(0, Psi)`` with diagonal ``Psi`` (Burges eq. 1.7)."""
 
+    _shapes: ClassVar = {"mean": "d", "loadings": "d q", "noise": "d"}
     mean: np.ndarray  # mu, (d,)
     loadings: np.ndarray  # W, (d, q)
     noise: np.ndarray  # the diagonal of Psi, (d,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from eigenscape.methods.row_span import solve_by_rows
 class FeatureMap:
     """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``; ``origin`` is None for sparse ones."""
 
+    _shapes: ClassVar = {"origin": "d", "transformation.coefficients": "d r"}
     transformation: Transformation
     origin: np.ndarray | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -33,6 +33,7 @@ _ALPHAS = np.logspace(-9, 0, 19)
 class FourierMap:
     """``y(x) = sum_j a_j cos(w_j'x + b_j) + c_j sin(w_j'x + b_j) + y_0``."""
 
+    _shapes: ClassVar = {"frequencies": "d f", "phases": "f", "coefficients": "* p", "origin": "p"}
     frequencies: np.ndarray  # (n_features, p)
     phases: np.ndarray  # (p,)
     coefficients: np.ndarray  # (2 p, r), of the cosines, then of the sines

@@ -8,7 +8,7 @@ because the ``1 - l`` have the relative accuracy that distinguishes maps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -36,6 +36,7 @@ _RANK_TOL = 1e-15, 1e-12
 class Transformation:
     """The linear operator ``G`` of a transformational embedding, ``y = G'z [/ u'z] + constant``."""
 
+    _shapes: ClassVar = {"coefficients": "d r", "uniform": "d", "constant": "r"}
     coefficients: np.ndarray  # G (p, d)
     uniform: np.ndarray | None  # u (p,) if a correction divides by it
     constant: np.ndarray  # (d,)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class ParzenDensity:
     n_jobs : int or None
     """
 
+    _shapes: ClassVar = {"X": "n d"}
     X: np.ndarray
     tangents: Tangents
     noise: float

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy import linalg, sparse
@@ -66,6 +66,7 @@ class ForwardKernels(MixtureKernels, Protocol):
 class IsotropicKernels:
     """``exp(-|x - mu_k|^2 / 2 sigma^2)``."""
 
+    _shapes: ClassVar = {"centers": "k d"}
     centers: np.ndarray
     sigma: float
 
@@ -214,6 +215,7 @@ class AffineMixture:
     not divided by their sum: the outputs are multiplied by it. ``constant`` is added last.
     """
 
+    _shapes: ClassVar = {"kernels.centers": "k d", "slopes": "k d c", "offsets": "k c", "constant": "*"}
     kernels: MixtureKernels
     slopes: np.ndarray  # H (K, D, c)
     offsets: np.ndarray  # b (K, c)

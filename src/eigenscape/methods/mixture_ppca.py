@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from eigenscape.solvers.pairs import canonical_signs
 class Mixture:
     """``p(y) = sum_k pi_k p(y | k)`` with every ``p(y | k)`` a :class:`LatentGaussian`."""
 
+    _shapes: ClassVar = {"proportions": "k"}
     proportions: np.ndarray  # pi, (k,)
     models: tuple[LatentGaussian, ...]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -156,6 +156,7 @@ class NeighborMap:
     coordinates of a training point with the same affinities.
     """
 
+    _shapes: ClassVar = {"affinity.<points>": "n ...", "layout.points": "n p"}
     affinity: MutualAffinity
     layout: Layout
     exaggeration: float

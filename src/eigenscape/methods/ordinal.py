@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -171,6 +171,7 @@ class OrdinalEmbedding:
     training dissimilarities; it is 0 at 0 and constant beyond the largest.
     """
 
+    _shapes: ClassVar = {"points.X": "n ...", "layout.points": "n p", "knots.0": "k", "knots.1": "k"}
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
     points: RowIndex | DistanceRowIndex  # finds the training point equal to a query
     layout: Layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import linalg
@@ -68,6 +68,7 @@ class NoiseMoments:
 class Orientation:
     """Directions ``n_r`` with ``C n = q R n`` and ``n' R n = 1``, ``R`` being the regularised noise."""
 
+    _shapes: ClassVar = {"values": "r", "directions": "d r", "patterns": "d r", "residuals": "r"}
     values: np.ndarray  # q_r (r,)
     directions: np.ndarray  # (d, r)
     patterns: np.ndarray  # R n_r (d, r), dual to the directions: pattern_i' n_j = delta_ij
@@ -263,6 +264,7 @@ class OrientedKernel:
     (Xc n)``.
     """
 
+    _shapes: ClassVar = {"X": "n d", "mean": "d", "whitener": "d *"}
     X: np.ndarray
     mean: np.ndarray
     whitener: np.ndarray  # (d, rank)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
@@ -42,6 +42,7 @@ _NO_VARIANCE = "all rows are equal up to rounding; there is nothing to embed"
 class PrincipalAxes:
     """Principal directions, the corresponding eigenvalues of the Gram matrix, and details of the solution."""
 
+    _shapes: ClassVar = {"mean": "d", "directions": "r d", "eigenvalues": "r", "residuals": "r"}
     mean: np.ndarray  # mu, (d,)
     directions: np.ndarray  # e_r, (q, d)
     eigenvalues: np.ndarray  # l_r, (q,)

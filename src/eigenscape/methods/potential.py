@@ -10,7 +10,7 @@ See docs/decisions/methods-potential-map.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -120,6 +120,14 @@ class PotentialEmbedding:
     equal to a vertex gets the coordinates of its cell.
     """
 
+    _shapes: ClassVar = {
+        "affinity.<points>": "n ...",
+        "cells": "n < c",
+        "diffused": "c c",
+        "potentials": "c c",
+        "layout.points": "c p",
+        "coordinates": "n p",
+    }
     affinity: LocalAffinity
     cells: np.ndarray  # (m,)
     diffused: np.ndarray  # Q^(t-1), (n_cells, n_cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ _MIN_OBSERVED = 1e-10
 class LatentGaussian:
     """``y = W x + mu + e``, ``x ~ N(0, I)``, ``e ~ N(0, s^2 I)`` (Burges eq. 1.7, ``Psi = s^2 I``)."""
 
+    _shapes: ClassVar = {"mean": "d", "loadings": "d q"}
     mean: np.ndarray  # mu, (d,)
     loadings: np.ndarray  # W, (d, q)
     noise: float  # s^2

@@ -13,6 +13,7 @@ projected data. The directions are orthogonal, so that the marginal of the model
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import gaussian_kde
@@ -28,6 +29,7 @@ _MAX_SAMPLES = 5000
 class Marginal:
     """A density that is linear between the points of a grid, mixed with a standard normal one."""
 
+    _shapes: ClassVar = {"grid": "g", "density": "g"}
     grid: np.ndarray
     density: np.ndarray
     normal_share: float
@@ -51,6 +53,7 @@ class Marginal:
 class PursuitDensity:
     """The density of ``x = z dewhitener + mean`` with independent ``w_m'z``, all others normal."""
 
+    _shapes: ClassVar = {"mean": "d", "whitener": "d d", "dewhitener": "d d", "directions": "k d"}
     mean: np.ndarray  # (d,)
     whitener: np.ndarray  # (d, d)
     dewhitener: np.ndarray  # (d, d)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -58,6 +58,7 @@ class RidgeFunction:
 class PursuitRegression:
     """``mean + sum_m g_m(w_m'z)`` with ``z = (x - origin) / scale``."""
 
+    _shapes: ClassVar = {"origin": "d", "scale": "d"}
     origin: np.ndarray
     scale: np.ndarray
     mean: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class CenteredKernel:
     means for a new point are over the training set as well.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "weights": "n", "column_means": "n"}
     base: BoundKernel
     weights: np.ndarray  # (m,), sum 1
     column_means: np.ndarray  # (m,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,7 @@ class DividedKernel:
     (footnote 3). With ``weights`` the sums are those under a weighted measure, ``sum_i w_i k(x, x_i)``.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "sums": "n", "weights": "n"}
     base: BoundKernel
     sums: np.ndarray  # (m,)
     rows: RowIndex | None = None  # recognises the training points

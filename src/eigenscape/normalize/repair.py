@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class ShiftedKernel:
     For ``k = -d^2 / 2`` this adds ``2 shift`` to the squared distance of any two different points.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "group": "n"}
     base: BoundKernel
     shift: float
     rows: PointIndex  # recognises the training points
@@ -59,6 +60,7 @@ class ClippedKernel:
     are those of ``W^1/2 K W^1/2``.
     """
 
+    _shapes: ClassVar = {"<points>": "n ...", "negative": "n *", "weights": "n"}
     base: BoundKernel
     negative: np.ndarray  # (m, q) orthonormal eigenvectors
     values: np.ndarray  # (q,) their eigenvalues

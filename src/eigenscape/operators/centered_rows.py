@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +27,7 @@ SMALL_OFFSET = 1e3
 class CenteredRows:
     """``D^1/2 (X - e mu')`` (n, d) with the diagonal ``D`` of sample weights; sparse rows stay sparse."""
 
+    _shapes: ClassVar = {"X": "n d", "mean": "d", "weights": "n"}
     X: Matrix
     mean: np.ndarray  # mu, (d,)
     weights: np.ndarray | None = None  # (n,); None for weights of 1

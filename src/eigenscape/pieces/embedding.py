@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -38,6 +38,7 @@ class Piece:
         For each column of a sparse table of distances, the column of the piece that it is merged into.
     """
 
+    _shapes: ClassVar = {"members": "m", "embedding.columns": "* < m"}
     embedding: AnyEmbedding | None
     members: np.ndarray
     by_table: bool
@@ -89,6 +90,7 @@ class PieceKernel:
 class BlockKernel:
     """Block-diagonal kernel: it is zero between points of different pieces."""
 
+    _shapes: ClassVar = {"table": "n ...", "members": "m < n"}
     pieces: tuple[Piece, ...]
     assign: Assignment
     table: Any
@@ -138,6 +140,7 @@ class PiecewiseEmbedding:
     Missing coordinates of a piece with fewer than ``n_components`` coordinates are zero.
     """
 
+    _shapes: ClassVar = {"X": "n ...", "weights": "n"}
     pieces: tuple[Piece, ...]
     assign: Assignment
     X: Any

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 from scipy import sparse
@@ -260,6 +260,7 @@ def _check_components(
 class NearestVertex:
     """Assigns a point to the label of its nearest vertex; -1 for a point without a stored distance."""
 
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "label": "n"}
     graph: NeighborGraph
     label: np.ndarray
 
@@ -295,6 +296,7 @@ class StoredDistance:
 class StrongestAffinity:
     """Assigns a point to the label of the most similar training point; -1 if all similarities are zero."""
 
+    _shapes: ClassVar = {"affinity.<points>": "n ...", "label": "n"}
     affinity: BoundKernel
     label: np.ndarray
 

@@ -6,6 +6,7 @@ See docs/decisions/solvers-residuals.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class EigenPairs:
         Number of block iterations; 1 for direct methods.
     """
 
+    _shapes: ClassVar = {"values": "r", "vectors": "n r", "residuals": "r"}
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import eigenscape
 from eigenscape.app.cli.app import app
 from eigenscape.app.io.models import fingerprint
-from eigenscape.app.methods import METHODS
+from eigenscape.app.methods import all_methods
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 
@@ -100,7 +100,7 @@ NEEDS = {
 
 
 #: Methods with a row of coordinates for each row; the others have tests of their own.
-ROW_METHODS = [name for name, cls in METHODS.items() if cls != "DistortionDiscriminantAnalysis"]
+ROW_METHODS = [name for name, cls in all_methods().items() if not cls._method.sequence]
 
 
 @pytest.mark.long
@@ -142,7 +142,7 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
     np.testing.assert_allclose(numbers(again), numbers(out), atol=1e-7 * scale)  # law 1
 
     described = json.loads(good("info", model, "--json").stdout)
-    assert described["method"] == METHODS[method]
+    assert described["method"] == all_methods()[method].__name__
     assert described["n_samples"] == 100
     assert described["feature_names"] == NAMES
     assert "100" in good("info", model).stdout

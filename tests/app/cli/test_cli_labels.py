@@ -35,6 +35,6 @@ def test_labels_that_are_missing_or_no_classes(tmp_path, table):
     assert "has no column of labels; name it with --label" in bad("embed", plain, OPTIONS, "-o -")
     numbers = write_csv(tmp_path / "n.csv", np.column_stack([X, X[:, 0] / 7]), ["x", "y", "z"])
     assert "which are no classes" in bad("embed", numbers, OPTIONS, "--label z -o -")
-    assert "must be a number from 0" in bad(
+    assert "must be at least 0 and below 1" in bad(
         "embed", table, OPTIONS, "--target-weight 2 --label species -q -o -"
     )

@@ -15,14 +15,10 @@ import eigenscape
 from eigenscape.app.cli.app import app
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import use_stream
-from eigenscape.app.methods import (
-    ALIASES,
-    METHODS,
-    Parameter,
-    estimator_class,
-    method_name,
-    parameters,
-)
+from eigenscape.app.methods import Parameter, all_methods, estimator_class, method_name, parameters
+from eigenscape.estimators._parameters import COUNT
+
+METHODS = {name: cls.__name__ for name, cls in all_methods().items()}
 
 
 def run(*words):
@@ -104,7 +100,7 @@ def test_values_are_parsed_by_the_annotated_types(types, text, value):
 )
 def test_errors_of_invalid_values(types, text, message):
     with pytest.raises(CommandError, match=message):
-        Parameter("n_neighbors", types, None, "", "").parse(text)
+        Parameter("n_neighbors", types, None, "", "", limits=COUNT).parse(text)
 
 
 class _Annotated:
@@ -173,7 +169,8 @@ def test_aliases_and_classes_name_methods():
         == method_name("locally_linear_embedding")
         == "locally-linear-embedding"
     )
-    assert set(ALIASES.values()) <= set(METHODS)
+    for name, cls in all_methods().items():
+        assert {method_name(alias) for alias in cls._method.aliases} <= {name}
 
 
 @pytest.mark.parametrize(
@@ -249,8 +246,8 @@ def test_without_the_extra_the_error_names_it(package):
 def test_large_files_are_streamed_by_default(tmp_path, monkeypatch):
     file = tmp_path / "rows.npy"
     file.write_bytes(bytes(2000))
-    assert not use_stream(str(file), False, "GreedySpectralEmbedding")
+    assert not use_stream(str(file), False, eigenscape.GreedySpectralEmbedding)
     monkeypatch.setattr("eigenscape.app.cli.input.STREAM_BYTES", 1000)
-    assert use_stream(str(file), False, "GreedySpectralEmbedding")
-    assert not use_stream(str(file), False, "Isomap")  # needs all rows
-    assert not use_stream("-", False, "PCA")
+    assert use_stream(str(file), False, eigenscape.GreedySpectralEmbedding)
+    assert not use_stream(str(file), False, eigenscape.Isomap)  # needs all rows
+    assert not use_stream("-", False, eigenscape.PCA)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import eigenscape
-from eigenscape.app.io import write_table
+from eigenscape.app.io import atomic, write_table
 from eigenscape.exceptions import InputFileError, ModelFileError, WriteError
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
@@ -118,6 +118,7 @@ def test_errors_of_full_disks_have_their_number(tmp_path: Path, monkeypatch: pyt
         raise OSError("1000 requested and 10 written")  # as NumPy
 
     monkeypatch.setattr(np, "save", save)
+    monkeypatch.setattr(atomic, "_has_room", lambda _: False)
     with pytest.raises(WriteError) as caught:
         write_table(tmp_path / "a.npy", ROWS)
     assert caught.value.errno == errno.ENOSPC

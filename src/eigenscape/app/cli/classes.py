@@ -1,4 +1,4 @@
-"""Classes of rows from a column of labels, of which some may be missing."""
+"""Classes of rows from a column of labels; some labels may be missing."""
 
 from __future__ import annotations
 

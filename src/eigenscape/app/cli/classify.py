@@ -64,6 +64,8 @@ def classify(
 
     Rows with an empty label are unlabelled. Labels that are given are not changed.
     """
+    from eigenscape import EigenfunctionClassifier
+
     if not (out or save or as_json):
         raise CommandError("nothing to write: give -o OUT for the classes, --save or --json")
     check_targets(source, force, as_json, model_file, out=out, save=save)
@@ -84,15 +86,13 @@ def classify(
             }
         )
         with timer.measure("reading"):
-            saved, table = load_for(model_file, source, reading, "EigenfunctionClassifier", quiet)
+            saved, table = load_for(model_file, source, reading, EigenfunctionClassifier, quiet)
         with show_progress(progress, quiet), timer.measure("predicting"):
             probabilities = saved.model.predict_proba(table.array)
             classes = saved.estimator.classes_
             predicted = classes[probabilities.argmax(axis=1)]
     else:
         from dataclasses import replace
-
-        from eigenscape import EigenfunctionClassifier
 
         reading = replace(reading, missing=missing or "error")
         with timer.measure("reading"):

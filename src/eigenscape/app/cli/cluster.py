@@ -20,21 +20,21 @@ from eigenscape.app.cli.output import (
 )
 from eigenscape.app.cli.run import CommandFit, Timer, fit, summarize
 from eigenscape.app.cli.weights import check_weight_option, weight_column
-from eigenscape.app.methods import CLUSTERING, estimator_class, method_name
+from eigenscape.app.methods import estimator_class, methods_with
+from eigenscape.app.methods import parameters as parameters_of
 
 if TYPE_CHECKING:
     import numpy as np
 
     from eigenscape.app.io import Table
 
-#: The parameter that ``-k`` sets.
-_COUNT = {"spectral-clustering": "n_clusters", "mixture-ppca": "n_mixtures"}
+_DEFAULT = "spectral-clustering"
 
 
 class ClusterCommand(MethodCommand):
     """A command with the parameters of spectral clustering as options, unless ``-m`` is given."""
 
-    default_methods = CLUSTERING[:1]
+    default_methods = (_DEFAULT,)
 
 
 def cluster(
@@ -50,7 +50,7 @@ def cluster(
     ] = None,
     method: Annotated[
         str, typer.Option("-m", help="Method: spectral-clustering or mixture-ppca.", metavar="METHOD")
-    ] = CLUSTERING[0],
+    ] = _DEFAULT,
     out: Annotated[
         str | None,
         typer.Option(
@@ -93,17 +93,18 @@ def cluster(
 
     The parameters of the method are further options: `eigenscape cluster -m mixture-ppca --help` lists them.
     """
-    name = method_name(method)
-    if name not in CLUSTERING:
-        raise CommandError(f"{name} does not compute clusters; use -m {' or -m '.join(CLUSTERING)}")
+    cls = estimator_class(method)
+    name, count = cls._method.name, cls._method.clusters
+    if not count:
+        others = " or -m ".join(methods_with("clusters"))
+        raise CommandError(f"{name} does not compute clusters; use -m {others}")
     check_targets(source, force, as_json, out=out, plot=plot, save=save)
     quiet = quiet or as_json
-    cls = estimator_class(name)
     parameters = chosen_parameters(ctx, cls)
     if n_clusters is not None:
-        parameters[_COUNT[name]] = _parse_count(n_clusters, name)
-    elif _COUNT[name] not in parameters:
-        print_message(f"{cls().get_params()[_COUNT[name]]} clusters by default; set it with -k", quiet)
+        parameters[count] = _parse_count(n_clusters, name, "auto" in parameters_of(cls)[count].choices)
+    elif count not in parameters:
+        print_message(f"{cls().get_params()[count]} clusters by default; set it with -k", quiet)
     input_options = InputOptions(
         label,
         id_column,
@@ -148,11 +149,11 @@ def cluster(
     print_summary(summary, {"clusters": out, "plot": plot, "model": save}, as_json, quiet)
 
 
-def _parse_count(text: str, name: str) -> int | str:
+def _parse_count(text: str, name: str, can_choose: bool) -> int | str:
     """Return the value of ``-k``."""
     if text == "auto":
-        if name != CLUSTERING[0]:
-            raise CommandError(f"-k auto is for spectral-clustering; give {name} a number")
+        if not can_choose:
+            raise CommandError(f"-k auto is for {_DEFAULT}; give {name} a number")
         return text
     if not text.isdecimal() or int(text) < 1:
         raise CommandError(f"-k must be a whole number of at least 1, or auto, got {text!r}")

@@ -94,6 +94,8 @@ def density(
 
     The parameters of the method are further options: `eigenscape density -m kernel-pca --help` lists them.
     """
+    from eigenscape import EigenspaceDensity
+
     if not (out or save or as_json):
         raise CommandError("nothing to write: give -o OUT for the scores, --save or --json")
     check_targets(source, force, as_json, model_file, out=out, save=save)
@@ -118,12 +120,10 @@ def density(
             }
         )
         with timer.measure("reading"):
-            saved, table = load_for(model_file, source, reading, "EigenspaceDensity", quiet)
+            saved, table = load_for(model_file, source, reading, EigenspaceDensity, quiet)
         estimator = saved.estimator
         rows = table.array if saved.scaler is None else saved.scaler.transform(table.array)
     else:
-        from eigenscape import EigenspaceDensity
-
         cls = estimator_class(method_name(method))
         parameters = chosen_parameters(ctx, cls)
         with timer.measure("reading"):

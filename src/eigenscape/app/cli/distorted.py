@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import InputOptions, column_notes, read_new_table
-from eigenscape.app.methods import method_of
+from eigenscape.app.methods import method_of, methods_with
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
-
-#: Classes that can be fitted to distorted versions of the input.
-_DISTORTED = ("OrientedPCA", "DistortionDiscriminantAnalysis")
-#: Classes whose input is a sequence of time steps, and which output fewer rows.
-_SEQUENCES = ("DistortionDiscriminantAnalysis",)
 
 
 @dataclass(frozen=True)
@@ -62,8 +57,10 @@ class DistortedVersions:
 
 def is_sequence_method(estimator: BaseEstimator | type[BaseEstimator]) -> bool:
     """Return whether the rows of the input are time steps, so that there are fewer rows of output."""
-    cls = estimator if isinstance(estimator, type) else type(estimator)
-    return cls.__name__ in _SEQUENCES
+    from eigenscape.estimators._method import described
+
+    description = described(estimator)
+    return description is not None and description.sequence
 
 
 def check_sequence_options(
@@ -87,19 +84,19 @@ def check_sequence_options(
 
 
 def parse_distorted(
-    cls: type[BaseEstimator],
+    cls: type[Any],
     parameters: dict[str, Any],
     shared: Sequence[str] | None,
     layer_distorted: Sequence[str] | None,
     missing: str,
 ) -> DistortedFiles:
     """Check ``--distorted FILE`` and ``--layer-distorted LAYER=FILE`` against a method and its layers."""
-    method, shared = method_of(cls.__name__), tuple(shared or ())
-    if shared and cls.__name__ not in _DISTORTED:
-        raise CommandError(f"--distorted is for {_methods(_DISTORTED)}, but the method is {method}; omit it")
+    method, shared = method_of(cls), tuple(shared or ())
+    if shared and not cls._method.distorted:
+        raise CommandError(f"--distorted is for {_listed('distorted')}, but the method is {method}; omit it")
     if layer_distorted and not is_sequence_method(cls):
         raise CommandError(
-            f"--layer-distorted is for {_methods(_SEQUENCES)}, but the method is {method}; omit it"
+            f"--layer-distorted is for {_listed('sequence')}, but the method is {method}; omit it"
         )
     if not is_sequence_method(cls):
         files = DistortedFiles(shared)
@@ -191,5 +188,5 @@ def output_table(estimator: BaseEstimator, table: Table, n_outputs: int) -> Tabl
     return table.select_rows(np.arange(n_outputs) * estimator.hop_)
 
 
-def _methods(class_names: Sequence[str]) -> str:
-    return " and ".join(f"-m {method_of(name)}" for name in class_names)
+def _listed(capability: str) -> str:
+    return " and ".join(f"-m {name}" for name in methods_with(capability))

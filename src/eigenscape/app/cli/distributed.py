@@ -14,7 +14,7 @@ from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import InputOptions, load_map, split_names
 from eigenscape.app.cli.output import print_summary, save_model
 from eigenscape.app.cli.run import CommandFit, Timer, show_progress
-from eigenscape.app.methods import IN_MEMORY, estimator_class, method_of
+from eigenscape.app.methods import estimator_class, method_of
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -74,10 +74,11 @@ def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict
 
 def check_method(method: str) -> None:
     """Raise CommandError if a method cannot be fitted to a dask collection."""
-    if method in IN_MEMORY:
+    cls = estimator_class(method)
+    if not cls._method.collections:
         remedy = (
             "omit it"
-            if is_sequence_method(estimator_class(method))
+            if is_sequence_method(cls)
             else "embed some of the rows without it and --save the model, then use"
             " `eigenscape transform MODEL INPUT --dask ...`"
         )

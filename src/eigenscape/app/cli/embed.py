@@ -126,7 +126,7 @@ def embed(
         missing,
         size,
         input_kind(kind, parameters),
-        use_stream(source, stream, cls.__name__),
+        use_stream(source, stream, cls),
         exclude=exclude,
         encode=encode,
         use_rep=use_rep,

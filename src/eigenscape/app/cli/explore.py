@@ -56,7 +56,7 @@ def explore(
     images: Annotated[
         str | None,
         typer.Option(
-            help="Size of the image in each row. Default: that of a folder of images.",
+            help="Size of the image in each row. Default: the size of the images in a folder.",
             metavar="HEIGHTxWIDTH",
             rich_help_panel="Reading",
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
-from eigenscape.app.methods import method_of
+from eigenscape.app.methods import find_class, method_of, methods_with
 from eigenscape.exceptions import ModelFileError
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 #: Number of column names that a message shows.
 _SHOWN_READ, _SHOWN_ODD = 8, 4
-#: Classes that can be fitted in chunks.
-_STREAMING = ("GreedySpectralEmbedding", "PCA")
-#: Size of a file in bytes from which these are fitted in chunks by default.
+#: Size of a file in bytes from which methods are fitted in chunks by default.
 STREAM_BYTES = 2**28
 #: Meaning of the input if a parameter is "precomputed".
 _KINDS = {
@@ -113,13 +111,14 @@ def input_kind(kind: str | None, parameters: dict[str, Any]) -> str | None:
     return kind
 
 
-def use_stream(source: str, requested: bool, class_name: str) -> bool:
+def use_stream(source: str, requested: bool, cls: type[Any]) -> bool:
     """Return whether to read in chunks: if requested, or if the file is large and the method allows it."""
-    if requested and class_name not in _STREAMING:
+    if requested and not cls._method.streams:
+        supported = " and -m ".join(sorted(methods_with("streams")))
         raise CommandError(
-            f"--stream is supported by -m greedy and -m pca only; {class_name} needs all rows in memory"
+            f"--stream is supported by -m {supported} only; {cls.__name__} needs all rows in memory"
         )
-    if requested or class_name not in _STREAMING or source == "-":
+    if requested or not cls._method.streams or source == "-":
         return requested
     path = Path(source)
     files = [path] if path.is_file() else list(path.glob("*.parquet"))
@@ -132,7 +131,7 @@ def read_table(
     """Read a file, or CSV from standard input if ``source`` is ``-``.
 
     ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
-    text is encoded and missing values are filled in as those of the training rows.
+    text is encoded and missing values are filled in as in the training rows.
     """
     import numpy as np
 
@@ -247,15 +246,23 @@ def load_model(path: str) -> SavedModel:
     model, header = load(path), describe(path)
     steps = getattr(model, "steps", None)
     estimator, scaler = (model, None) if steps is None else (steps[-1][1], steps[0][1])
-    return SavedModel(model, estimator, scaler, method_of(header["method"]), parse_notes(header["notes"]))
+    return SavedModel(
+        model, estimator, scaler, _stored_method(header["method"]), parse_notes(header["notes"])
+    )
+
+
+def _stored_method(name: str) -> str:
+    """Return the name of the method of a class that is named in a model file."""
+    cls = find_class(name)
+    return name if cls is None else method_of(cls)
 
 
 def load_map(model_file: str) -> SavedModel:
     """Return a saved model that has coordinates."""
     saved = load_model(model_file)
     if not hasattr(saved.estimator, "transform"):
-        command = {"EigenfunctionClassifier": "classify", "EigenspaceDensity": "density"}.get(saved.method)
-        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
+        description = getattr(saved.estimator, "_method", None)
+        remedy = f"use eigenscape {description.command} --model" if description else "load it in Python"
         raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
     return saved
 
@@ -288,7 +295,7 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
 def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], quiet: bool) -> Table:
     """Read new rows with the columns that a model was fitted to, in the same order.
 
-    Missing values are treated as those of the training rows if ``options.missing`` is empty.
+    Missing values are treated as in the training rows if ``options.missing`` is empty.
     """
     if notes.get("obsp"):
         raise CommandError(

@@ -7,14 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape.app.methods import (
-    METHODS,
-    aliases_of,
-    estimator_class,
-    method_name,
-    parameters,
-    summary,
-)
+from eigenscape.app.methods import all_methods, estimator_class, parameters, summary
 
 
 def methods(
@@ -30,20 +23,20 @@ def methods(
         eigenscape methods
         eigenscape methods isomap
 
-    The parameters are those of the estimator in Python; they are options of `eigenscape embed`.
+    The estimator in Python has the same parameters; they are options of `eigenscape embed`.
     """
     if as_json:
-        described = _describe(method_name(name)) if name else {each: _describe(each) for each in METHODS}
+        every = {} if name else {method: _describe(cls) for method, cls in all_methods().items()}
+        described = _describe(estimator_class(name)) if name else every
         typer.echo(json.dumps(described, indent=2))
     elif name:
-        show_method(method_name(name))
+        show_method(name)
     else:
         _show_methods()
 
 
-def _describe(name: str) -> dict[str, Any]:
+def _describe(cls: Any) -> dict[str, Any]:
     """Return the class, aliases, summary and parameters of a method, for ``--json``."""
-    cls = estimator_class(name)
     described = [
         {
             "name": parameter.name,
@@ -56,7 +49,7 @@ def _describe(name: str) -> dict[str, Any]:
     ]
     return {
         "class": cls.__name__,
-        "aliases": aliases_of(name),
+        "aliases": list(cls._method.aliases),
         "summary": summary(cls),
         "parameters": described,
     }
@@ -70,8 +63,8 @@ def _show_methods() -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("method", "aliases", "description"):
         table.add_column(heading, no_wrap=heading == "method")
-    for method in METHODS:
-        table.add_row(method, ", ".join(aliases_of(method)), summary(estimator_class(method)))
+    for name, cls in all_methods().items():
+        table.add_row(name, ", ".join(cls._method.aliases), summary(cls))
     console = Console()
     console.print(table, markup=False)
     console.print("\nParameters of a method: eigenscape methods isomap", highlight=False)
@@ -85,8 +78,9 @@ def show_method(name: str) -> None:
 
     cls = estimator_class(name)
     console = Console(highlight=False)
-    console.print(Text(f"{name}: {summary(cls)}", style="bold"))
-    console.print(Text(f"Parameters of eigenscape.{cls.__name__} as options:\n"))
+    console.print(Text(f"{cls._method.name}: {summary(cls)}", style="bold"))
+    package = cls.__module__.split(".")[0]
+    console.print(Text(f"Parameters of {package}.{cls.__name__} as options:\n"))
     for parameter in parameters(cls).values():
         default = "" if "default=" in parameter.doc_type else f", default={parameter.default!r}"
         flag = f" / --no-{parameter.option[2:]}" if parameter.is_flag else ""

@@ -276,7 +276,7 @@ class MethodCommand(TyperCommand):
             from eigenscape.app.cli.methods import show_method
 
             for name in names:
-                show_method(method_name(name))
+                show_method(name)
 
 
 def chosen_parameters(ctx: typer.Context, cls: type[BaseEstimator]) -> dict[str, Any]:

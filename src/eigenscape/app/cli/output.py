@@ -20,7 +20,7 @@ from eigenscape._format import to_json
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import InputOptions, column_notes, is_streamed
 from eigenscape.app.cli.training_labels import label_notes
-from eigenscape.app.methods import METHODS
+from eigenscape.app.methods import class_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ def write_coordinates(
 
 def coordinate_names(method: str, count: int) -> list[str]:
     """Return the names of the columns of coordinates, as ``get_feature_names_out``: ``kernelpca0``, ..."""
-    return [f"{METHODS.get(method, method).lower()}{number}" for number in range(count)]
+    return [f"{class_name(method).lower()}{number}" for number in range(count)]
 
 
 def row_numbers(table: Table) -> dict[str, np.ndarray]:
@@ -131,7 +131,7 @@ def row_numbers(table: Table) -> dict[str, np.ndarray]:
 
 
 def label_column(table: Table, used: Sequence[str]) -> str:
-    """Return the name of the column of labels: that of the input, or "label" if it has none or is in use."""
+    """Return the name of the column of labels: as in the input, or "label" if it has none or is in use."""
     name = table.label_name
     unnamed = name is None or re.fullmatch(r"x\d+", name) is not None  # x0, x1, ... are default names
     return "label" if unnamed or name in (*used, "id", "row") else str(name)

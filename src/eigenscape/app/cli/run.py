@@ -99,7 +99,7 @@ def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, floa
 
 
 def build_estimator(
-    cls: type[BaseEstimator],
+    cls: type[Any],
     parameters: dict[str, Any],
     n_components: int | None,
     kind: str,
@@ -118,13 +118,13 @@ def build_estimator(
     kind : {"rows", "images", "distances", "affinities", "edges"}
         Kind of the input.
     array : csr_array, optional
-        The weights of an edge list, or the distances of a neighbour graph, all of which are used by default.
+        The weights of an edge list, or the distances of a neighbour graph. All entries are used by default.
     """
     parameters = dict(parameters)
     if n_components is not None:
         if is_sequence_method(cls):
             raise CommandError(
-                f"-d does not apply to {method_of(cls())}; --layers sets the number of coordinates"
+                f"-d does not apply to {method_of(cls)}; --layers sets the number of coordinates"
             )
         name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
         if name in parameters:
@@ -134,11 +134,11 @@ def build_estimator(
         return cls(**parameters)
     name = getattr(cls, "_pairwise_parameter", None) or ""
     value = _PRECOMPUTED.get(name, {}).get(kind)
-    needs_all = kind == "edges" and name == "metric" and cls.__name__ != "Isomap"
+    needs_all = kind == "edges" and name == "metric" and not cls._method.geodesic
     if value is None or needs_all:
         description, remedy = _PRECOMPUTED_HINTS[kind]
         needed = "rows of numbers" if value is None else "all distances"
-        raise CommandError(f"{method_of(cls())} needs {needed}, but the input is {description}; {remedy}")
+        raise CommandError(f"{method_of(cls)} needs {needed}, but the input is {description}; {remedy}")
     parameters.setdefault(name, value)
     every_edge = kind == "edges" and name == "metric" and parameters[name] == "precomputed"
     if every_edge and not {"n_neighbors", "radius"} & set(parameters):
@@ -243,23 +243,26 @@ def fit_estimator(
 ) -> BaseEstimator:
     """Fit an estimator to a table: in chunks if it is streamed, with distorted versions or weights if given.
 
-    Without distorted versions, oriented PCA is fitted to the labels as groups. Maps with a
+    Methods that need groups are fitted to the labels unless they have distorted versions. Maps with a
     ``target_weight`` are fitted to the labels as classes.
     """
+    from eigenscape.estimators._method import described
+
+    description = described(estimator)
     if _uses_classes(estimator):
         return estimator.fit(table.array, given_labels(table), sample_weight=weights)
     if weights is not None:
         return estimator.fit(table.array, sample_weight=weights)
     if versions:
         return estimator.fit(table.array, **versions)
-    if type(estimator).__name__ == "OrientedPCA":
+    if description is not None and description.groups:
         if table.labels is None:
             raise CommandError(
-                "oriented-pca needs groups of rows, whose differences are the noise; name their column with"
-                " --label, or let embed read distorted versions of the rows with --distorted"
+                f"{description.name} needs groups of rows, whose differences are the noise; name their"
+                " column with --label, or let embed read distorted versions of the rows with --distorted"
             )
         return estimator.fit(table.array, table.labels)
-    if is_streamed(table.array) and type(estimator).__name__ == "PCA":
+    if is_streamed(table.array) and description is not None and description.streams == "partial_fit":
         for chunk in row_chunks(table.array):
             estimator.partial_fit(chunk)
         return estimator

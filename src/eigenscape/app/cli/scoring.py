@@ -52,14 +52,15 @@ def refuse_with_model(given: Mapping[str, object]) -> None:
 
 
 def load_for(
-    model_file: str, source: str, options: InputOptions, cls: str, quiet: bool
+    model_file: str, source: str, options: InputOptions, cls: type[Any], quiet: bool
 ) -> tuple[SavedModel, Any]:
     """Return a saved model of a class, and new rows as it needs them."""
     saved = load_model(model_file)
-    found = type(saved.estimator).__name__
-    if found != cls:
+    if not isinstance(saved.estimator, cls):
+        found = type(saved.estimator).__name__
         raise CommandError(
-            f"{model_file} contains a {found}, not a {cls}; fit one to a file with --save, or use transform"
+            f"{model_file} contains a {found}, not a {cls.__name__}; fit one to a file with --save, or"
+            " use transform"
         )
     table = read_new_table(source, options, saved.notes, quiet)
     return saved, table

@@ -14,7 +14,6 @@ from eigenscape.app.cli.input import InputOptions, column_roles, load_map, read_
 from eigenscape.app.cli.output import check_targets, print_summary, write_coordinates, write_plot
 from eigenscape.app.cli.run import Timer, predict_rows, show_progress, transform_rows
 from eigenscape.app.cli.training_labels import labels_from_notes
-from eigenscape.app.methods import CLUSTERING, method_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +78,8 @@ def transform(
         table = read_new_table(source, input_options, saved.notes, quiet)
     with show_progress(progress, quiet), timer.measure("placing"):
         embedding = transform_rows(saved.model, table.array)
-        has_clusters = method_of(saved.estimator) in CLUSTERING
+        description = getattr(saved.estimator, "_method", None)
+        has_clusters = description is not None and bool(description.clusters)
         clusters = predict_rows(saved.model, table.array) if has_clusters else None
     if not len(embedding):  # a whole sequence that is too short is an error of the estimator
         raise CommandError(

@@ -24,7 +24,7 @@ def check_weight_option(cls: type[BaseEstimator], options: InputOptions) -> None
         return
     if not has_fit_parameter(cls, "sample_weight"):
         raise CommandError(
-            f"{method_of(cls())} has no sample weights; omit --weight, or use a method such as kernel-pca,"
+            f"{method_of(cls)} has no sample weights; omit --weight, or use a method such as kernel-pca,"
             " laplacian-eigenmaps or pca"
         )
     roles = {"--label": [options.label], "--id": [options.id], "--columns": split_names(options.columns)}
@@ -43,7 +43,7 @@ def weight_column(table: Table, name: str | None) -> np.ndarray | None:
         raise CommandError("--weight needs all rows in memory; omit --stream, or use a smaller file")
     if name not in table.extra:
         raise CommandError(
-            f"--weight {name}: {table.source} is not a table with such a column beside its features; weights"
+            f"--weight {name}: {table.source} is not a table that contains this column and features; weights"
             " are a column of a table with names, such as a CSV or Parquet file"
         )
     column = table.extra[name]

@@ -52,9 +52,9 @@ def _nearest(lengths: np.ndarray, row: int, k: int) -> list[int]:
 
 
 def compare_maps(first: ExploredMap, second: ExploredMap, axes: Sequence[int] = (0, 1)) -> np.ndarray:
-    """Return two coordinates of the second map aligned to those of the first, and the movement (n, 3).
+    """Return two coordinates of the second map aligned to the first map, and the movement (n, 3).
 
-    The coordinates of the second map are those of the first, or its first two if it has fewer. The movement
+    The second map is drawn along the same axes, or along its first two if it has fewer. The movement
     is relative to the spread of the first map.
     """
     target = _plane(first.coordinates, axes)

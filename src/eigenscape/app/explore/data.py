@@ -158,7 +158,7 @@ class Dataset:
         return str(row) if self.ids is None else shorten(self.ids[row])
 
     def describe_row(self, row: int) -> dict[str, Any]:
-        """Return the values of a row as text, those of labels and further columns first."""
+        """Return the values of a row as text, labels and further columns first."""
         features = self.rows(np.array([row]))[0]
         values = [[column.name, self._cell(column, row, features)] for column in self.columns[:MAX_SHOWN]]
         return {"row": row, "id": self.id_of(row), "values": values}

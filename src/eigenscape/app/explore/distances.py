@@ -76,7 +76,7 @@ class Distances:
 
 
 def _weights(scaler: Any, d: int) -> np.ndarray:
-    """Return the weight of each squared difference of columns: 1, or that of standardised columns."""
+    """Return the weight of each squared difference of columns: 1, or the inverse of the variance."""
     scale = None if scaler is None else scaler.scale_
     return np.ones(d) if scale is None else 1 / np.square(np.asarray(scale, dtype=np.float64))
 

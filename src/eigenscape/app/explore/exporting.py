@@ -13,7 +13,7 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.requests import parse_mask
 from eigenscape.app.explore.session import Session
 from eigenscape.app.io.writing import write_table
-from eigenscape.app.methods import METHODS
+from eigenscape.app.methods import class_name
 
 WHAT = ("ids", "rows", "coordinates", "annotations")
 
@@ -40,7 +40,7 @@ def export_table(session: Session, request: Mapping[str, Any]) -> tuple[Path, st
             raise CommandError("map must be the id of a map, for its coordinates")
         entry = session.find_map(map_id)
         numbers = entry.coordinates[rows]
-        stem = METHODS[entry.method].lower() if entry.method else "map"
+        stem = class_name(entry.method).lower() if entry.method else "map"
         names = [f"{stem}{i}" for i in range(entry.n_components)]
     extra: dict[str, Any] = {} if data.ids is not None else {_unused("row", set(names)): rows}
     if what != "ids":

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.methods import METHODS, Parameter, estimator_class, method_name, parameters, summary
+from eigenscape.app.methods import Parameter, all_methods, estimator_class, parameters, summary
 
 #: Parameters that do not change the map, or that only Python code can pass.
 _EXCLUDED = ("n_jobs", "metric_params", "storage", "landmarks")
 #: Parameters that need labels of the rows.
 _LABELLED = ("target_weight",)
-#: Methods whose input is not a table of independent rows.
-_NO_ROWS = ("distortion-discriminant-analysis",)
 #: Values of parameters that mean another kind of input.
 _PRECOMPUTED = "precomputed"
 #: Number of coordinates that a form accepts at most.
 _MAX_COMPONENTS = 100
+#: Largest value for n rows, by parameter.
+_AT_MOST: dict[str, Callable[[int], int]] = {
+    "n_components": lambda n: min(_MAX_COMPONENTS, n - 1),
+    "n_neighbors": lambda n: n - 1,
+    **dict.fromkeys(("dictionary_size", "n_landmarks", "n_clusters", "n_kernels", "n_mixtures"), lambda n: n),
+}
 #: Length of a text in a field.
 _MAX_TEXT = 200
 
 
-@lru_cache(maxsize=1)
-def _all_fields() -> dict[str, dict[str, Parameter]]:
-    found = {}
-    for name in METHODS:
-        if name not in _NO_ROWS:
-            known = parameters(estimator_class(name))
-            found[name] = {key: value for key, value in known.items() if key not in _EXCLUDED}
-    return found
+def _fields(cls: type) -> dict[str, Parameter]:
+    return {key: value for key, value in parameters(cls).items() if key not in _EXCLUDED}
 
 
 def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
@@ -38,14 +36,16 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "title": METHODS[name],
-            "summary": summary(estimator_class(name)),
+            "title": cls.__name__,
+            "summary": summary(cls),
             "parameters": [
-                _describe(field, n) for field in fields.values() if has_labels or field.name not in _LABELLED
+                _describe(field, n)
+                for field in _fields(cls).values()
+                if has_labels or field.name not in _LABELLED
             ],
         }
-        for name, fields in _all_fields().items()
-        if has_labels or name != "oriented-pca"
+        for name, cls in all_methods().items()
+        if not cls._method.sequence and (has_labels or not cls._method.groups)
     ]
 
 
@@ -80,18 +80,14 @@ def _field_type(field: Parameter, choices: list[Any]) -> str:
 def _limits(field: Parameter, n: int) -> tuple[float | None, float | None]:
     if "int" not in field.types and "float" not in field.types:
         return None, None
-    if field.name == "n_neighbors":
-        return 1, n - 1
-    if field.name == "n_components":
-        lowest = 0 if "float" in field.types else 1  # a share of the variance
-        return lowest, min(_MAX_COMPONENTS, n - 1)
-    if field.name in ("dictionary_size", "n_landmarks", "n_clusters", "n_kernels", "n_mixtures"):
-        return 1, n
-    if field.name.startswith("n_") or field.name in ("max_iter", "degree"):
-        return 1, None
-    if field.name == "target_weight":
-        return 0, 0.99
-    return (0, None) if field.name in ("tol", "random_state", "radius") else (None, None)
+    low = None if field.limits is None else field.limits.minimum
+    if field.name == "n_components" and "float" in field.types:
+        low = 0  # a share of the variance
+    if field.name == "random_state":
+        low = 0
+    if field.limits is not None and field.limits.below < math.inf:
+        return low, field.limits.below - 0.01
+    return low, _AT_MOST[field.name](n) if field.name in _AT_MOST else None
 
 
 def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple[str, dict[str, Any]]:
@@ -99,12 +95,12 @@ def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple
     name = request.get("method")
     if not isinstance(name, str) or len(name) > _MAX_TEXT:
         raise CommandError(f"method must be the name of a method, got {_shown(name)}")
-    method = method_name(name)
-    fields = _all_fields().get(method)
-    if fields is None:
+    cls = estimator_class(name)
+    method, fields = cls._method.name, _fields(cls)
+    if cls._method.sequence:
         raise CommandError(f"method={method} is not fitted to a table of rows; choose another method")
-    if method == "oriented-pca" and not has_labels:
-        raise CommandError("method=oriented-pca needs labels of the rows; choose another method")
+    if cls._method.groups and not has_labels:
+        raise CommandError(f"method={method} needs labels of the rows; choose another method")
     given = request.get("parameters", {})
     if not isinstance(given, dict):
         raise CommandError(f"parameters must be an object of names and values, got {_shown(given)}")
@@ -131,10 +127,7 @@ def parse_value(field: Parameter, value: Any, n: int) -> Any:
         text = "none"
     if isinstance(value, bool) and "bool" not in field.types:
         raise CommandError(f"{field.name} must be {field.type_text}, got {_shown(value)}")
-    try:
-        parsed = field.parse(text)
-    except CommandError as error:
-        raise CommandError(str(error).replace(field.option, field.name)) from None
+    parsed = field.parse(text, field.name)
     if _PRECOMPUTED in str(parsed):
         raise CommandError(f"{field.name}={parsed} needs a matrix of distances, but the data are rows")
     low, high = _limits(field, n)

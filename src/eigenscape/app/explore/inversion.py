@@ -122,7 +122,7 @@ def invert(entry: Any, data: Dataset, point: np.ndarray, components: tuple[int, 
 
 
 def profile(values: np.ndarray, data: Dataset) -> list[dict[str, Any]]:
-    """Return a row beside the mean, its largest standardised deviations first if there are many columns."""
+    """Return a row and the mean, the largest standardised deviations first if there are many columns."""
     mean, deviation = data.moments
     scaled = np.abs(values - mean) / np.where(deviation > 0, deviation, 1.0)
     shown = np.arange(len(values))

@@ -25,7 +25,7 @@ from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.io import Table
 from eigenscape.app.io.table import default_names
-from eigenscape.app.methods import METHODS
+from eigenscape.estimators._method import described
 
 #: Number of coordinates of the first maps, for methods whose first coordinates do not depend on the others.
 _N_COMPONENTS = 6
@@ -237,14 +237,15 @@ def add_model(session: Session, model: Any, name: str | None = None) -> None:
     estimator, scaler = split_model(model)
     if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
         raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
-    classes = {cls: method for method, cls in METHODS.items()}
+    description = described(estimator)
     embedding = vars(estimator).get("embedding_")
     if embedding is None or len(embedding) != session.data.n:
         embedding = model.transform(session.data.X)
     elif hasattr(estimator, "transform") and session.data.origin.model is not None:
         embedding = model.transform(session.data.X)  # rows of a file need not be the training rows
     shown = name or type(estimator).__name__
-    session.add_model(model, np.asarray(embedding), classes.get(type(estimator).__name__), shown)
+    method = description.name if description is not None and description.command == "embed" else None
+    session.add_model(model, np.asarray(embedding), method, shown)
 
 
 def rows_of_model(model: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenscape.app.methods import METHODS, needs_labels
+from eigenscape.app.methods import class_name, needs_labels
 
 #: Options of the readers on the command line, by their name in Python.
 _OPTIONS = {
@@ -43,7 +43,7 @@ class Origin:
 
     def python(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
         """Return Python code that fits a method to the rows."""
-        name = METHODS[method]
+        name = class_name(method)
         lines = ["import eigenscape"]
         if standardize:
             lines.append("from sklearn.preprocessing import StandardScaler")
@@ -69,7 +69,7 @@ class Origin:
         return [f"X, labels, ids = eigenscape.read({self.path!r}{arguments})"]
 
     def command(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
-        """Return a command that fits a method to the rows; those of an array are in the file X.npy."""
+        """Return a command that fits a method to the rows; rows of an array are in the file X.npy."""
         words = ["eigenscape", "embed", self.path or "X.npy", "-m", method]
         for key, value in parameters.items():
             words += _option(key, value)

@@ -107,7 +107,7 @@ def selection_of(notes: Mapping[str, Any]) -> ColumnSelection:
 
 
 def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
-    """Return the columns of the data, with missing values filled in as those of the training rows."""
+    """Return the columns of the data, with missing values filled in as in the training rows."""
     imputation = selection_of(data.notes).imputation
     table = match_columns(
         table, data.names, data.notes.get("label"), messages.append, encoded_columns(dict(data.notes))
@@ -116,7 +116,7 @@ def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
 
 
 def read_image_row(path: Path, data: Dataset, shown: str) -> Table:
-    """Read an image as a row of the data; its size must be that of the data's images."""
+    """Read an image as a row of the data; it must have the size of the data's images."""
     if data.image_shape is None:
         raise CommandError(f"{shown} is an image, but the rows of the data are not images; drop a table")
     pixels = images.read_image(path, colour=len(data.image_shape) == 3)

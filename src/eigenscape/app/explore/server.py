@@ -1,4 +1,4 @@
-"""The server of an explorer: in this thread, or in one of its own beside a notebook or script."""
+"""The server of an explorer: in this thread, or in its own thread next to a notebook or script."""
 
 from __future__ import annotations
 

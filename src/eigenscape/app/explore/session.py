@@ -27,7 +27,7 @@ from eigenscape.app.explore.forms import describe_methods, parse_request
 from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap, warm_up
 from eigenscape.app.io.atomic import is_running
-from eigenscape.app.methods import METHODS
+from eigenscape.app.methods import class_name
 from eigenscape.exceptions import ModelFileError
 
 #: Prefix of the folders of servers, followed by the number of their process.
@@ -220,7 +220,7 @@ class Session:
     def _name(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
         words = [f"{key}={value}" for key, value in parameters.items()]
         words += ["standardized"] if standardize else []
-        return METHODS[method] + (f" ({', '.join(words)})" if words else "")
+        return class_name(method) + (f" ({', '.join(words)})" if words else "")
 
     def measure(self, entry: ExploredMap, per_point: bool = False) -> Job:
         """Start the measures of a map, or return the job that computes them already."""
@@ -317,4 +317,4 @@ def remove_stale_folders() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         number = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if number.isdecimal() and int(number) != os.getpid() and not is_running(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)  # those of other users cannot be removed
+            shutil.rmtree(folder, ignore_errors=True)  # folders of other users cannot be removed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
-from eigenscape.app.methods import CLUSTERING, estimator_class, needs_labels
+from eigenscape.app.methods import estimator_class, needs_labels
 
 #: Texts of missing labels.
 _NO_LABEL = ("", "None", "nan", "NaN", "<NA>")
@@ -126,7 +127,7 @@ def fit_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
     folder = Path(request["target"])
     folder.mkdir(exist_ok=True)
     np.save(folder / "coordinates.npy", np.asarray(embedding, dtype=np.float64))
-    if request["method"] in CLUSTERING:
+    if estimator_class(request["method"])._method.clusters:
         clusters = fitted["labels_"] if "labels_" in fitted else estimator.predict(X)
         np.save(folder / "clusters.npy", np.asarray(clusters).astype(np.uint16))
     model = make_pipeline(data.scaler, estimator) if request["standardize"] else estimator
@@ -139,21 +140,22 @@ def _fitted(data: WorkerData, request: Mapping[str, Any], X: Any) -> tuple[Any, 
     """Return a fitted estimator and its parameters, with fewer coordinates if the request allows fewer."""
     parameters = dict(request["parameters"])
     targets: tuple[Any, ...] = ()
-    if needs_labels(request["method"], parameters):
-        targets = (data.labels if request["method"] == "oriented-pca" else data.classes,)
     cls = estimator_class(request["method"])
-    fewer = list(range(1, parameters.get("n_components", 3))) if request.get("fewer_components") else []
-    while True:
-        try:
-            return cls(**parameters).fit(X, *targets), parameters
-        except ValueError as error:
-            if not fewer or "n_components" not in str(error):
-                raise
-            parameters["n_components"] = fewer.pop()
+    if needs_labels(request["method"], parameters):
+        targets = (data.labels if cls._method.groups else data.classes,)
+    fewer = range(1, parameters.get("n_components", 3)) if request.get("fewer_components") else ()
+    try:
+        return cls(**parameters).fit(X, *targets), parameters
+    except ValueError:
+        for count in reversed(fewer):
+            with suppress(ValueError):
+                parameters["n_components"] = count
+                return cls(**parameters).fit(X, *targets), parameters
+        raise
 
 
 def spectrum(estimator: Any) -> dict[str, Any]:
-    """Return eigenvalues and residuals of a fitted estimator, those of the largest piece of a graph."""
+    """Return eigenvalues and residuals of a fitted estimator, or of the largest piece of its graph."""
     fitted = vars(estimator)
 
     def values(name: str) -> list[float] | None:

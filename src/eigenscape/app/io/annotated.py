@@ -1,4 +1,4 @@
-"""AnnData files (h5ad): samples with annotations, and embeddings stored beside them."""
+"""AnnData files (h5ad): samples with annotations, and embeddings of the samples."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
 
 
 def graph_kind(selection: ColumnSelection) -> str | None:
-    """Return the meaning of the numbers: that of a graph of ``obsp`` is given by its name."""
+    """Return the meaning of the numbers; the name of a graph of ``obsp`` determines it."""
     if selection.kind is None and selection.part is not None and selection.part[0] == "obsp":
         return "distances" if "distances" in selection.part[1].casefold() else "affinities"
     return selection.kind
@@ -117,7 +117,7 @@ def find_annotations(
 
 
 def without_roles(selection: ColumnSelection) -> ColumnSelection:
-    """Return the selection of columns of an array whose label and id were found beside it."""
+    """Return the selection of columns of an array whose label and id were found outside it."""
     return replace(selection, label=None, id=None, known_label=None, known_id=None)
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
+from eigenscape.estimators._base import Estimator
 from eigenscape.exceptions import ModelFileError
 
 #: Version of model files: the classes and attributes in them. Files of any other format are refused.
@@ -38,6 +39,12 @@ UNREADABLE = (
     struct.error,
     zlib.error,
 )
+
+
+def is_part(value: Any) -> bool:
+    """Return whether a value is an estimator or an object of eigenscape, whose attributes are stored."""
+    own = type(value).__module__.startswith("eigenscape.") and not isinstance(value, type)
+    return own or isinstance(value, Estimator)
 
 
 def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:

@@ -17,142 +17,40 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
+from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 
 #: Attributes that may contain text.
 _TEXT = ("feature_names_in_", "classes_", "transduction_", "_labels_")
 
-#: Shapes by class and attribute; subclasses inherit them, and attributes that are None or no arrays are
-#: skipped. Within an object a name is one number: "n r" is (n, r), "*" any length, "..." any leading or
-#: trailing dimensions. "n < m" contains indices below m. An attribute that is an integer is the length
-#: itself. Attributes of attributes have dots, and ``<points>`` are those of the columns of a kernel.
-_SHAPES: dict[str, dict[str, str]] = {
-    # estimators
-    "BaseEstimator": {
-        "n_features_in_": "features",
-        "feature_names_in_": "features",
-        "embedding_": "samples *",
-        "_embedding_": "samples *",
-        "component_labels_": "samples",
-        "degrees_": "samples",
-        "labels_": "samples",
-        "cell_labels_": "samples",
-        "_model_.landmarks.which": "landmarks < samples",
-        "eigenvalues_": "... values",
-        "residuals_": "... values",
-        "singular_values_": "values",
-        "explained_variance_ratio_": "values",
-        "mean_": "features",
-        "components_": "components features",
-        "patterns_": "components features",
-        "loadings_": "features components",
-        "directions_": "terms features",
-        "dictionary_": "members ...",
-        "dictionary_indices_": "members",
-    },
-    "MixturePPCA": {
-        "weights_": "mixtures",
-        "means_": "mixtures features",
-        "loadings_": "mixtures features components",
-        "components_": "mixtures components features",
-        "noise_variances_": "mixtures",
-        "degenerate_": "mixtures",
-    },
-    "FactorAnalysis": {"noise_variance_": "features"},
-    "NearestCenter": {"centers": "clusters *"},
-    "Rotation": {"matrix": "r r"},
-    "StandardScaler": {"mean_": "features", "scale_": "features", "var_": "features"},
-    # eigenfunctions, their scales, pieces
-    "EigenPairs": {"values": "r", "vectors": "n r", "residuals": "r"},
-    "Eigenfunctions": {
-        "kernel.<points>": "n ...",
-        "pairs.vectors": "n r",
-        "training": "n r",
-        "weights": "n",
-    },
-    "LowRankEigenfunctions": {
-        "kernel.span.members": "m ...",
-        "pairs.vectors": "m r",
-        "kernel.n_train": "n",
-        "on_training": "n r",
-    },
-    "RootScale": {"factors": "r"},
-    "ShiftedScale": {"factors": "r", "origin": "r"},
-    "DiffusionScale": {"factors": "r"},
-    "Landmarks": {"X": "n ...", "which": "q < n"},
-    "Piece": {"members": "m", "embedding.columns": "* < m"},
-    "PiecewiseEmbedding": {"X": "n ...", "weights": "n"},
-    "BlockKernel": {"table": "n ...", "members": "m < n"},
-    "NearestVertex": {"graph.vertices.X": "n ...", "label": "n"},
-    "StrongestAffinity": {"affinity.<points>": "n ...", "label": "n"},
-    # kernels and normalisations
-    "BoundPairwise": {"X": "n *"},
-    "BoundVariableGaussian": {"rows.X": "n *", "X": "n *", "widths": "n"},
-    "CenteredKernel": {"<points>": "n ...", "weights": "n", "column_means": "n"},
-    "ClippedKernel": {"<points>": "n ...", "negative": "n *", "weights": "n"},
-    "DividedKernel": {"<points>": "n ...", "sums": "n", "weights": "n"},
-    "ShiftedKernel": {"<points>": "n ...", "group": "n"},
-    "LocalAffinity": {"<points>": "n ...", "widths": "n"},
-    "MutualAffinity": {"<points>": "n ...", "radii": "n"},
-    "LabelledAffinity": {"<points>": "n ...", "matrix": "n n"},
-    "LinkedAffinity": {"base.<points>": "n ...", "links": "n *"},
-    "ExtendedKernel": {"weights.graph.vertices.X": "n ...", "gram": "n n"},
-    "FiniteLocalKernel": {"weights.graph.vertices.X": "n ...", "inner": "n n"},
-    "LocalWeights": {"graph.vertices.X": "n ...", "gram.X": "n ..."},
-    "LandmarkGeodesics": {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"},
-    "PrecomputedLandmarks": {"X": "q n", "landmarks": "q < n"},
-    "RestrictedKernel": {"base.<points>": "n ...", "members": "m < n"},
-    "OrientedKernel": {"X": "n d", "mean": "d", "whitener": "d *"},
-    # graphs
-    "NeighborGraph": {
-        "vertices.X": "n ...",
-        "index.n_points": "n",
-        "neighbors": "n n",
-        "distances": "n n",
-        "radii": "n",
-        "samples": "n",
-    },
-    "RowSearch": {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d"},
-    "PrecomputedIndex": {"n_points": "n", "table": "* n"},
-    "RadiusQuery": {"index.n_points": "n", "radii": "n"},
-    "TreeRadiusQuery": {"X": "n *", "radii": "n"},
-    "RowIndex": {"X": "n ...", "ranked_hashes.0": "n < n", "ranked_hashes.1": "n"},
-    # dictionaries
-    "Span": {"members": "m ...", "factor": "m m"},
-    "Dictionary": {"span.members": "m ...", "indices": "m"},
-    "FeatureMoments": {"origin": "m", "first": "m", "second": "m m"},
-    "LowRankKernel": {"span.members": "m ...", "normalization.mean": "m"},
-    "DictionaryState": {"dictionary.span.members": "m ...", "moments.first": "m", "mean": "m"},
-    "CompactFunctions": {"members": "m ...", "coefficients": "m r", "origin": "r"},
-    # linear, latent and other maps
-    "PrincipalAxes": {"mean": "d", "directions": "r d", "eigenvalues": "r", "residuals": "r"},
-    "CenteredRows": {"X": "n d", "mean": "d", "weights": "n"},
-    "FeatureMap": {"origin": "d", "transformation.coefficients": "d r"},
-    "Transformation": {"coefficients": "d r", "uniform": "d", "constant": "r"},
-    "Orientation": {"values": "r", "directions": "d r", "patterns": "d r", "residuals": "r"},
-    "LatentGaussian": {"mean": "d", "loadings": "d q"},
-    "FactorModel": {"mean": "d", "loadings": "d q", "noise": "d"},
-    "Mixture": {"proportions": "k"},
-    "AffineMixture": {"kernels.centers": "k d", "slopes": "k d c", "offsets": "k c", "constant": "*"},
-    "IsotropicKernels": {"centers": "k d"},
-    "GaussianDensity": {"weights": "k", "means": "k d", "roots": "k d d", "scale": "d"},
-    "FourierMap": {"frequencies": "d f", "phases": "f", "coefficients": "* p", "origin": "p"},
-    "PotentialEmbedding": {
-        "affinity.<points>": "n ...",
-        "cells": "n < c",
-        "diffused": "c c",
-        "potentials": "c c",
-        "layout.points": "c p",
-        "coordinates": "n p",
-    },
-    "NeighborMap": {"affinity.<points>": "n ...", "layout.points": "n p"},
-    "OrdinalEmbedding": {"points.X": "n ...", "layout.points": "n p", "knots.0": "k", "knots.1": "k"},
-    "EigenRidge": {"coefficients": "r t", "intercept": "t", "left_out": "n t"},
-    "PursuitDensity": {"mean": "d", "whitener": "d d", "dewhitener": "d d", "directions": "k d"},
-    "PursuitRegression": {"origin": "d", "scale": "d"},
-    "Marginal": {"grid": "g", "density": "g"},
-    "ParzenDensity": {"X": "n d"},
-    "Layer": {"weights": "... r", "offset": "r"},
+#: Shapes of the fitted attributes of estimators and scalers. Other classes, and estimators that differ, have
+#: a dict ``_shapes`` by attribute; attributes that are None or no arrays are skipped. Within an object a name
+#: is one number: "n r" is (n, r), "*" any length, "..." any leading or trailing dimensions. "n < m" contains
+#: indices below m. An attribute that is an integer is the length itself. Attributes of attributes have dots,
+#: and ``<points>`` are the points of the columns of a kernel.
+_FITTED = {
+    "n_features_in_": "features",
+    "feature_names_in_": "features",
+    "embedding_": "samples *",
+    "_embedding_": "samples *",
+    "component_labels_": "samples",
+    "degrees_": "samples",
+    "labels_": "samples",
+    "cell_labels_": "samples",
+    "_model_.landmarks.which": "landmarks < samples",
+    "eigenvalues_": "... values",
+    "residuals_": "... values",
+    "singular_values_": "values",
+    "explained_variance_ratio_": "values",
+    "mean_": "features",
+    "components_": "components features",
+    "patterns_": "components features",
+    "loadings_": "features components",
+    "directions_": "terms features",
+    "dictionary_": "members ...",
+    "dictionary_indices_": "members",
+    "scale_": "features",
+    "var_": "features",
 }
 
 
@@ -168,7 +66,7 @@ def check_arrays(values: Iterable[Any], path: Path) -> None:
     """
     for value in values:
         rules = _rules(type(value))
-        if rules or type(value).__module__.startswith("eigenscape."):
+        if rules or is_part(value):
             try:
                 _check_fields(value)
                 _check_types(value)
@@ -180,9 +78,9 @@ def check_arrays(values: Iterable[Any], path: Path) -> None:
 
 def _rules(cls: type) -> dict[str, str]:
     """Return the shapes of the attributes of a class and its base classes."""
-    merged: dict[str, str] = {}
+    merged = dict(_FITTED) if issubclass(cls, BaseEstimator) else {}
     for base in reversed(cls.__mro__):
-        merged |= _SHAPES.get(base.__name__, {})
+        merged |= vars(base).get("_shapes", {})
     return merged
 
 
@@ -247,7 +145,7 @@ def _named_lengths(
 
 def _check_range(name: str, indices: np.ndarray, stop: int) -> None:
     if indices.dtype.kind not in "iu":
-        raise ValueError(f"{name} has the type {indices.dtype}, not that of indices")
+        raise ValueError(f"{name} has the type {indices.dtype}, not integers")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < stop:
         raise ValueError(f"{name} has indices from {indices.min()} to {indices.max()}, not below {stop}")
 

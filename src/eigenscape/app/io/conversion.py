@@ -56,7 +56,7 @@ def exact_floats(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
 
 
 def _has_large_integers(column: pa.ChunkedArray) -> bool:
-    """Return whether a column is of integers, some of which are too large for double precision."""
+    """Return whether a column contains integers that are too large for double precision."""
     types = optional_import("pyarrow", "reading a table").types
     is_decimal = types.is_decimal(column.type) and column.type.scale <= 0
     if not is_decimal and not (types.is_integer(column.type) and column.type.bit_width == 64):

@@ -85,7 +85,7 @@ def _reject_other_files(target: Path) -> None:
 def write_parts(path: str | Path, array: Any, names: Sequence[str], *, force: bool = False) -> int:
     """Write the partitions of a dask array as ``part-00000.parquet``, ``part-00001.parquet``, ...
 
-    Workers write to a hidden folder beside the target, which is renamed when it is complete. After an error
+    Workers write to a hidden folder next to the target, which is renamed when it is complete. After an error
     it is removed and the target is unchanged. All workers must access the folder under the same path.
 
     Parameters

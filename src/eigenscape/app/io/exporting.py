@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
 from eigenscape._stored import PackedArray, pack
+from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.row_index import RowIndex
 from eigenscape.solvers import SolverConfig
@@ -76,7 +77,7 @@ class Exporter:
         if isinstance(value, (list, tuple)):
             items = [self(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-        if type(value).__module__.startswith("eigenscape.") and not isinstance(value, type):
+        if is_part(value):
             copy = object.__new__(type(value))
             vars(copy).update(self._copy_attributes(value))
             return copy

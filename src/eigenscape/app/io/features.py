@@ -33,9 +33,9 @@ class FeatureColumn:
     kind : str
         Kind of its values: "float", "int", "bool" or "text".
     categories : tuple of str or None
-        Values for each of which there is an indicator, 1 or 0; None for numbers.
+        Values that have an indicator, 1 or 0, each; None for numbers.
     known : bool
-        Whether the categories are those of a model, so that the file may have others.
+        Whether the categories come from a model, so that the file may have others.
     """
 
     column: str

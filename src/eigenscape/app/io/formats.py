@@ -13,7 +13,7 @@ COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 def extension(path: Path) -> str:
-    """Return the lower-case extension that defines the format, without that of a compression."""
+    """Return the lower-case extension that defines the format, without a compression suffix."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()

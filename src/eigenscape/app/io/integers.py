@@ -23,7 +23,7 @@ _INTEGER, _NOT_FINITE = r"^[-+]?\d+$", r"^[-+]?(?i:inf(inity)?|nan)$"
 
 
 def has_large_floats(column: pa.ChunkedArray) -> bool:
-    """Return whether a column is of floating-point numbers, some of which may be rounded integers."""
+    """Return whether a column of floating-point numbers may contain rounded integers."""
     pa = optional_import("pyarrow", _PURPOSE)
     if column.type != pa.float64():
         return False
@@ -42,7 +42,7 @@ def has_long_digits(content: bytes, delimiter: str) -> bool:
 
 
 def find_long_integers(blocks: Iterable[Mapping[str, pa.ChunkedArray]], names: Sequence[str]) -> set[str]:
-    """Return the columns of integers, some of which double precision does not represent.
+    """Return the columns that contain integers without a representation in double precision.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
     """Apply the option ``missing`` of :func:`eigenscape.read` to a table.
 
     Chunks are checked when they are iterated over. With ``missing="drop"`` or ``"mean"``, all chunks are read
-    once before: to find the rows to drop, or the means. ``imputation`` is that of a model, if any.
+    once before: to find the rows to drop, or the means. ``imputation`` comes from a model, if any.
     """
     table = _check_rows(table, missing)
     return impute(table, missing, imputation) if missing in ("mean", "ppca") else table

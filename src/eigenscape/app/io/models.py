@@ -271,7 +271,7 @@ def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any
 
 
 def _spectrum(model: BaseEstimator) -> list[Any] | None:
-    """Return the first eigenvalues; those of each layer if the model has layers."""
+    """Return the first eigenvalues, for each layer if the model has layers."""
     values = getattr(model, "eigenvalues_", None)
     if values is None:
         return None

@@ -19,6 +19,7 @@ from eigenscape.app.io.saving import dictionary_size, split_scaler
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding
+from eigenscape.estimators._method import described
 from eigenscape.estimators.compact_map import CompactMap, make_compact_map
 from eigenscape.exceptions import ModelFileError
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -38,15 +39,6 @@ from eigenscape.normalize import CenteredKernel
 
 #: Version of the operators, supported since onnxruntime 1.8.
 _OPSET, _IR_VERSION = 13, 8
-#: Linear estimators: ``transform`` is an affine function of the row.
-_LINEAR = (
-    "PCA",
-    "ProbabilisticPCA",
-    "FactorAnalysis",
-    "OrientedPCA",
-    "LocalityPreservingProjection",
-    "ProjectionPursuit",
-)
 #: Largest difference, relative to the map, between an expansion and the map itself.
 _TOLERANCE = 1e-8
 
@@ -126,7 +118,8 @@ class _Expansion:
 
 def _expansion(model: Any) -> _Expansion:
     """Return the formula of ``transform``; raise ModelFileError if it is not of this form."""
-    if type(model).__name__ in _LINEAR:
+    method = described(model)
+    if method is not None and method.linear:
         return _linear(model)
     inner = vars(model).get("_model_")
     if isinstance(inner, FourierMap):

@@ -13,7 +13,7 @@ from eigenscape.exceptions import InputFileError
 
 #: A quoted cell with more line ends is a mistake.
 _MAX_LINES = 200
-#: A quoted cell with this many complete lines, each of which has the cells of a row, is a mistake.
+#: A quoted cell with this many complete lines that each have the cells of a row is a mistake.
 _MIN_ROWS = 3
 _NEWLINES = b"\r\n"
 _IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')

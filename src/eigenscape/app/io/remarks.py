@@ -51,7 +51,7 @@ def column_remarks(
 
 
 def _edge_remarks(source: ColumnSource) -> list[str]:
-    """Return a note if the columns are named as those of a list of edges, and their meaning is not given."""
+    """Return a note if the columns have the names of a list of edges, and their meaning is not given."""
     names = {name.casefold(): name for name in source.types}
     ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(names)), None)
     if ends is None or len(names) > 3 or source.selection.kind is not None:

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape._stored import PackedArray
+from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 
 #: Parameters and attributes of a scaler that a model file contains: its public ones.
@@ -45,7 +46,7 @@ class Restorer:
         elif isinstance(value, tuple):
             items = [self(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        elif type(value).__module__.startswith("eigenscape."):
+        elif is_part(value):
             state = vars(value)
             state.update({name: self(item) for name, item in state.items()})
         return value

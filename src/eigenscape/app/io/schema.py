@@ -17,6 +17,7 @@ from eigenscape._format import format_bytes
 from eigenscape._memory import fits
 from eigenscape._numbers import check_indices
 from eigenscape.app.io.archive import HEADER, SCHEMA, UNREADABLE, one_line
+from eigenscape.app.methods import extensions
 from eigenscape.exceptions import ModelFileError
 
 
@@ -148,7 +149,9 @@ def _check_type(node: dict[str, Any], path: Path) -> str:
 
 
 def _is_own_class(module: str, name: str) -> bool:
-    """Return whether a class is defined, not only imported, in a module of eigenscape used by models."""
+    """Return whether models contain a class: of a module of eigenscape, or an estimator that is in use."""
+    if any((cls.__module__, cls.__qualname__) == (module, name) for cls in extensions()):
+        return True
     package, *path = module.split(".")
     if package != "eigenscape" or not path or path[0] not in _IN_MODELS:
         return False

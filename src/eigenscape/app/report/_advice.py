@@ -19,28 +19,14 @@ from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.app.report._grades import kept_grade, neighborhood_grade, stability_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report.few_points import carried_coordinates
+from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._method import described
+from eigenscape.estimators._parameters import declared_parameters
 
 Direction = Literal["increase", "decrease"]
 
-#: Methods whose coordinates are linear functions of the rows.
-_LINEAR = (
-    "PCA",
-    "ProbabilisticPCA",
-    "FactorAnalysis",
-    "OrientedPCA",
-    "ProjectionPursuit",
-    "LocalityPreservingProjection",
-)
 #: Smaller differences of trustworthiness and continuity are ignored, even if significant.
 _MIN_DIFFERENCE = 0.02
-#: Methods that take on_disconnected="per_component" and "largest".
-_PIECEWISE = (
-    "Isomap",
-    "LocallyLinearEmbedding",
-    "LaplacianEigenmaps",
-    "DiffusionMap",
-    "SpectralClustering",
-)
 
 
 @dataclass(frozen=True)
@@ -217,7 +203,9 @@ def _components(graph: GraphDetails | str) -> int:
 def _piecewise(model: BaseEstimator, value: str) -> bool:
     """Return whether ``on_disconnected=value`` would be a change."""
     current = model.get_params(deep=False).get("on_disconnected", value)
-    return type(model).__name__ in _PIECEWISE and current != value
+    if not isinstance(model, Estimator) or current == value:
+        return False
+    return value in declared_parameters(type(model))["on_disconnected"].choices
 
 
 def _neighborhoods(model: BaseEstimator, measures: Measures) -> Iterator[Advice]:
@@ -225,7 +213,8 @@ def _neighborhoods(model: BaseEstimator, measures: Measures) -> Iterator[Advice]
     kept, trust, continuity = measures.kept, measures.trust, measures.continuity
     if kept is None or trust is None or continuity is None or neighborhood_grade(measures) in (None, "good"):
         return
-    if type(model).__name__ in _LINEAR:
+    method = described(model)
+    if method is not None and method.linear:
         reason = "a linear method may not be able to unfold these data"
         yield Advice("method", reason, action="Compare with Isomap or LaplacianEigenmaps")
     if trust.high < continuity.low and continuity.value - trust.value > _MIN_DIFFERENCE:

@@ -15,7 +15,7 @@ from eigenscape.quality._validation import missing_labels
 
 #: A column with at most this many different integers is categorical.
 _MAX_INTEGERS = 12
-#: Numbers of more points than this are rounded to 16 bits, of which the largest code is a missing value.
+#: Numbers of more points than this are rounded to 16 bits; the largest code is a missing value.
 MANY, _MISSING_CODE = 50_000, 65_535
 #: Maximum number of characters of a text.
 _MAX_LENGTH = 120

@@ -179,7 +179,7 @@ def _winner(best: list[ComparedModel], ranked: list[ComparedModel]) -> str:
 
 
 def _disagreement(ranked: list[ComparedModel]) -> str:
-    """Return a sentence on maps of which one keeps most neighbours and another has the better score."""
+    """Return a sentence if one map keeps most neighbours and another map has the better score."""
     closest = max(ranked, key=lambda one: _value(one.score))
     return (
         f"No map is clearly best: {ranked[0].name} keeps the most nearest neighbours ({_scores(ranked[0])}),"

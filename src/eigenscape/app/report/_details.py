@@ -19,7 +19,7 @@ from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
 Details = list[tuple[str, str]]
 Timings = Mapping[str, float] | Iterable[tuple[str, float]]
 
-#: Largest number of values of which a fingerprint is computed.
+#: Largest array, in values, whose fingerprint is computed.
 _MAX_HASHED = 2**29
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 

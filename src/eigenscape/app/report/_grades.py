@@ -61,7 +61,7 @@ def score_grade(score: Estimate, kept: NeighborsKept) -> Grade | None:
 
 
 def stability_grade(measures: Measures) -> Grade | None:
-    """Return the grade of the median movement; None if it is unknown or the map is that of a few points."""
+    """Return the grade of the median movement; None if it is unknown or a few points determine the map."""
     if measures.movement is None or not np.isfinite(measures.movement.median) or measures.localized:
         return None
     median = measures.movement.median
@@ -71,8 +71,8 @@ def stability_grade(measures: Measures) -> Grade | None:
 def reliable_size(measures: Measures) -> tuple[int, float, bool]:
     """Return a neighbourhood size, the share of neighbours that it keeps, and whether this is half of them.
 
-    The size is the smallest of which half is kept beyond chance or, if there is none up to a fifth of the
-    points, the largest of these.
+    The size is the smallest at which half of the neighbours are kept beyond chance or, if there is none up to
+    a fifth of the points, the largest of these sizes.
     """
     assert measures.curve is not None
     local = measures.curve[0] <= max(_LOCAL * measures.n_compared, measures.curve[0][0])

@@ -20,7 +20,7 @@ from eigenscape.app.report._formatting import format_score
 from eigenscape.app.report._summary import Summary
 from eigenscape.quality import Estimate
 
-#: Forbids all network access, and every script and style but those of the page, named by their hashes.
+#: Forbids all network access, and every script and style except the page's own, named by their hashes.
 _POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}';"
     " img-src data: blob:; base-uri 'none'; form-action 'none'"

@@ -85,7 +85,7 @@ def input_columns(
 ) -> tuple[list[Column], str]:
     """Return the input columns of the rows drawn, and a remark.
 
-    Of many columns, those are selected of which the coordinates explain the largest share of the variance.
+    If there are many, the columns are selected whose variance the coordinates explain best.
     """
     if not has_rows(model, points):
         return [], "There are no input columns to colour by: the data are pairwise values or objects."

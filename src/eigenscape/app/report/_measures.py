@@ -28,6 +28,7 @@ from eigenscape.app.report.scales import (
     find_reference_dominance,
 )
 from eigenscape.estimators._inverse import InverseMixin
+from eigenscape.estimators._method import described
 from eigenscape.quality import (
     Estimate,
     LocalizedCoordinate,
@@ -57,7 +58,7 @@ _MAX_LABELLED = 20_000
 _MAX_SPECTRUM = 3000
 #: An eigengap is clear if it is this multiple of the second largest.
 _CLEAR_GAP = 2.0
-#: Maximum number of columns, and of rows per column, of which the rank is computed.
+#: The rank is computed for at most this many columns, and this many rows per column.
 _MAX_RANK, _ROWS_PER_COLUMN = 500, 5
 #: Rows are uneven if the largest total exceeds the median by this factor.
 _UNEVEN = 3.0
@@ -65,7 +66,7 @@ _UNEVEN = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues, those of the map's coordinates first."""
+    """Eigenvalues; the first ones belong to the coordinates of the map."""
 
     values: np.ndarray
     n_kept: int  # number of coordinates of the map
@@ -316,7 +317,8 @@ def _add_residual(
     if isinstance(subset, Subset):
         data = _restrict(reference, subset)
         coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[subset.rows]
-        if type(model).__name__ == "Isomap" and metric == "euclidean":
+        method = described(model)
+        if method is not None and method.geodesic and metric == "euclidean":
             n = data.shape[0]
             n_neighbors = min(vars(model).get("n_neighbors_", _N_NEIGHBORS), n - 1)
             # geodesics are computed once for all numbers of coordinates

@@ -163,7 +163,7 @@ def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
 
 
 def check_columns(model: BaseEstimator, points: Points) -> None:
-    """Raise an error if the number of columns differs from that of the training data."""
+    """Raise an error if the number of columns differs from the training data."""
     shape = np.shape(next(iter(points.X)) if points.stream else points.X)
     expected = getattr(model, "n_features_in_", None)
     if expected is not None and len(shape) == 2 and shape[1] != expected:

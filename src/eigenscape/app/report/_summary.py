@@ -18,38 +18,6 @@ from eigenscape.app.report.scales import Dominance, is_almost_column
 from eigenscape.quality import Estimate, NeighborsKept
 from eigenscape.quality.neighbor_preservation import mean_excess_rank
 
-#: What each method computes.
-_DESCRIPTIONS = {
-    "PCA": "It projects the rows on the directions of largest variance.",
-    "KernelPCA": "It projects the points on the directions of largest variance in the kernel space.",
-    "ClassicalMDS": "Distances on the map approximate the distances of the data.",
-    "LandmarkMDS": "Points are placed by their distances to a set of landmarks.",
-    "FastMap": "Points are placed by their distances to pairs of distant points.",
-    "MetricMap": "Points are placed by their distances to a set of reference points.",
-    "OrdinalMDS": "The order of the distances is preserved, but not their size.",
-    "Isomap": "Distances on the map approximate geodesic distances along the neighbourhood graph.",
-    "LocallyLinearEmbedding": "The weights that reconstruct each point from its neighbours are preserved;"
-    " large distances have no scale.",
-    "LaplacianEigenmaps": "Neighbours are kept close; large distances are not meaningful.",
-    "DiffusionMap": "Distances on the map approximate diffusion distances: points are close if a random walk"
-    " connects them easily.",
-    "SpectralClustering": "The coordinates are those in which the clusters were found; clusters are more"
-    " meaningful than distances.",
-    "NeighborEmbedding": "Neighbours attract each other and all points repel each other; distances between"
-    " clusters and sizes of clusters are not meaningful.",
-    "PotentialMap": "Distances on the map approximate differences of the logarithms of diffusion"
-    " probabilities.",
-    "GreedySpectralEmbedding": "The kernel's eigenfunctions are estimated with a small dictionary of points.",
-    "KernelEigenmap": "The coordinates are smooth functions of the rows that keep neighbours close.",
-    "LocalityPreservingProjection": "The coordinates are linear functions of the rows that keep neighbours"
-    " close.",
-    "ProbabilisticPCA": "The coordinates are the posterior means of a Gaussian latent variable model.",
-    "FactorAnalysis": "The coordinates are the posterior means of a Gaussian latent variable model with a"
-    " noise variance for each feature.",
-    "MixturePPCA": "The coordinates are posterior means of a mixture of probabilistic PCA models.",
-    "OrientedPCA": "The coordinates are the projections with the largest signal-to-noise ratio.",
-    "ProjectionPursuit": "The coordinates are the projections with the least Gaussian distributions.",
-}
 #: Ratio of the held-out to the training loss above which it is called larger.
 _LARGE_LOSS = 1.2
 
@@ -90,13 +58,8 @@ def _description(model: BaseEstimator, n: int, n_coordinates: int, n_new: int, h
     name = type(model).__name__
     plural = "coordinate" if n_coordinates == 1 else "coordinates"
     sentences = [f"A map of {format_count(n)} points in {n_coordinates} {plural} by {name}, {how}."]
-    if name == "OrientedPCA" and model.get_params(deep=False)["criterion"] == "difference":
-        sentences.append(
-            "The coordinates are the orthonormal projections with the largest difference between the variance"
-            " of the signal and the mean square of the noise."
-        )
-    elif name in _DESCRIPTIONS:
-        sentences.append(_DESCRIPTIONS[name])
+    if getattr(model, "_meaning", ""):
+        sentences.append(model._meaning)
     if n_new:
         sentences.append(
             f"{format_count(n_new)} new points, to which the model was not fitted, are drawn as diamonds."

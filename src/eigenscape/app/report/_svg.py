@@ -100,6 +100,6 @@ def _presentation(style: str) -> dict[str, str]:
 
 
 def _page_color(value: str) -> str:
-    """Return a colour of the page: that of its text for ink, and of its lines for faint ink."""
+    """Return a colour of the page: the text colour for ink, the line colour for faint ink."""
     colors = {INK.lower(): "currentColor", "#000000": "currentColor", FAINT.lower(): "#8a949c"}
     return colors.get(value.lower(), value)

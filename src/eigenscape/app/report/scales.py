@@ -13,6 +13,7 @@ from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._method import described
 from eigenscape.kernels import Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian
 from eigenscape.quality import dominant_columns
 
@@ -21,9 +22,6 @@ _METRICS = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "m
 #: Kernels of such differences, or of inner products.
 _KERNELS = ("rbf", "gaussian", "laplacian", "laplace", "linear", "poly", "polynomial", "sigmoid")
 _KERNEL_TYPES = (Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian)
-#: Methods whose coordinates do not change when a column is multiplied by a number; oriented PCA only if it
-#: maximises the quotient of signal and noise, not their difference.
-_SCALE_FREE = ("OrientedPCA", "DistortionDiscriminantAnalysis", "FactorAnalysis", "ProjectionPursuit")
 #: Least absolute correlation of a coordinate that is called almost equal to a column.
 _MIN_CORRELATION = 0.95
 
@@ -88,9 +86,10 @@ def depends_on_scales(model: BaseEstimator) -> bool:
     """Return whether a method's distances or inner products add up columns as they are scaled."""
     if not isinstance(model, Estimator):
         return False
-    parameters = model.get_params(deep=False)
-    if type(model).__name__ in _SCALE_FREE and parameters.get("criterion") != "difference":
+    method = described(model)
+    if method is not None and method.scale_free:
         return False
+    parameters = model.get_params(deep=False)
     kernel = parameters.get("kernel", parameters.get("affinity"))
     if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPHS):
         return kernel in _KERNELS if isinstance(kernel, str) else isinstance(kernel, _KERNEL_TYPES)

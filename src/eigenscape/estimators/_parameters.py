@@ -1,0 +1,192 @@
+"""Parameters of an estimator: types from the signature, limits by name, and one check of all values.
+
+A parameter that means the same in every class has its limits in ``LIMITS``; a class overrides an entry in its
+attribute ``_limits``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+import numbers
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The range of a number: from ``minimum``, included unless ``open``, to below ``below``."""
+
+    minimum: float
+    open: bool = False
+    below: float = math.inf
+
+    def __contains__(self, value: Any) -> bool:
+        return self.minimum <= value < self.below and not (self.open and value == self.minimum)
+
+    def __str__(self) -> str:
+        low = f"{'above' if self.open else 'at least'} {self.minimum:g}"
+        return low + (f" and below {self.below:g}" if self.below < math.inf else "")
+
+    def describe(self, noun: str) -> str:
+        """Return the accepted numbers in words."""
+        if self == POSITIVE:
+            return "a positive number"
+        return f"{noun} {self}" if self.open else f"{noun} of {self}"
+
+
+COUNT, POSITIVE, NOT_NEGATIVE = Limits(1), Limits(0, open=True), Limits(0)
+#: Limits by the name of the parameter, in all classes that have it.
+LIMITS: Mapping[str, Limits] = {
+    **dict.fromkeys(
+        ("n_components", "n_neighbors", "n_clusters", "n_landmarks", "n_anchors", "n_candidates"), COUNT
+    ),
+    **dict.fromkeys(("n_kernels", "n_mixtures", "n_rounds", "n_steps", "n_terms", "n_functions"), COUNT),
+    **dict.fromkeys(("dictionary_size", "max_iter", "n_init", "exaggeration"), COUNT),
+    **dict.fromkeys(("cv", "max_clusters", "n_features"), Limits(2)),
+    "local_components": NOT_NEGATIVE,
+    "max_rows": Limits(10),
+    **dict.fromkeys(("radius", "t", "sigma", "tol", "reg", "reg_covar", "noise", "noise_floor"), POSITIVE),
+    **dict.fromkeys(("landmark_tol", "coupling", "inverse_alpha", "inverse_gamma"), POSITIVE),
+    **dict.fromkeys(("dictionary_tol", "diffusion_time", "min_gain", "regularization"), NOT_NEGATIVE),
+    "independence_threshold": Limits(0, open=True, below=1),
+    "target_weight": Limits(0, below=1),
+}
+#: Parameters that are checked where they are used.
+_UNCHECKED = ("eigen_solver", "n_jobs", "random_state", "verbose")
+#: Types that have a name in messages and on the command line.
+_TYPE_NAMES = {
+    int: "int",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    dict: "dict",
+    Mapping: "dict",
+    types.NoneType: "None",
+    list: "array",
+    tuple: "array",
+    Sequence: "array",
+    Iterable: "array",
+    Any: "Any",
+    object: "Any",
+}
+#: Types whose values are not checked here, "" for any other class.
+_OPEN = {"", "str", "array", "Any"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Type, limit and default of a parameter."""
+
+    name: str
+    types: tuple[str, ...]  # "int", "float", "str", "bool", "dict", "array", "None", "Any", "" for others
+    choices: tuple[Any, ...]  # values of a Literal
+    limits: Limits | None
+    default: Any
+
+    def check(self, value: Any) -> None:
+        """Raise ValueError if a value is not of the type or not within the limit."""
+        if not self._accepts(value):
+            raise ValueError(f"{self.name}={value!r} {self._expected()}")
+
+    def _accepts(self, value: Any) -> bool:
+        if isinstance(value, str) and self.choices:
+            return value in self.choices or "str" in self.types
+        is_open = not _OPEN.isdisjoint(self.types)
+        if value is None:
+            return "None" in self.types or is_open
+        if isinstance(value, (bool, np.bool_)):
+            return "bool" in self.types or is_open
+        if isinstance(value, numbers.Integral) and "int" in self.types:
+            return self.limits is None or value in self.limits
+        if isinstance(value, numbers.Real) and "float" in self.types and math.isfinite(value):
+            return self.limits is None or "int" in self.types or value in self.limits  # limits of the count
+        return is_open or ("dict" in self.types and isinstance(value, dict))
+
+    def _expected(self) -> str:
+        if self.choices and not {"int", "float"} & set(self.types):
+            choices = [*self.choices, *([None] if "None" in self.types else [])]
+            return f"is not known; choose one of {', '.join(map(repr, choices))}"
+        named = (("int", "an integer"), ("float", "a number"))
+        nouns = [noun for name, noun in named if name in self.types][:1]
+        accepted = [noun if self.limits is None else self.limits.describe(noun) for noun in nouns]
+        accepted += [repr(choice) for choice in self.choices]
+        others = {"bool": ["True", "False"], "dict": ["a dict"], "None": ["None"]}
+        accepted += [text for name, texts in others.items() if name in self.types for text in texts]
+        return f"must be {' or '.join(filter(None, (', '.join(accepted[:-1]), accepted[-1])))}"
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise ValueError for a parameter of another type than declared, or out of its limits."""
+    for name, parameter in declared_parameters(type(estimator)).items():
+        if name not in _UNCHECKED:
+            parameter.check(getattr(estimator, name))
+
+
+def _declared(cls: type) -> Mapping[str, Parameter]:
+    limits = dict(LIMITS)
+    for base in reversed(cls.__mro__):
+        limits |= vars(base).get("_limits", {})
+    return {
+        name: Parameter(name, *_annotated_types(cls, each.annotation), limits.get(name), each.default)
+        for name, each in inspect.signature(cls).parameters.items()
+    }
+
+
+#: Parameters of an estimator class, by name.
+declared_parameters: Callable[[Any], Mapping[str, Parameter]] = cache(_declared)
+
+
+class _Unknown:
+    """Replacement for a name in an annotation that is imported for type checkers only."""
+
+    def __class_getitem__(cls, _: object) -> type[_Unknown]:
+        return cls
+
+
+class _Names(dict[str, Any]):
+    """Names in annotations: array types become lists, undefined names :class:`_Unknown`."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        super().__init__(ArrayLike=list)
+        self.scope = scope
+
+    def __missing__(self, name: str) -> Any:
+        if name in self.scope or hasattr(builtins, name):
+            raise KeyError(name)  # eval goes on to look in the globals and builtins
+        return _Unknown
+
+
+def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """Return the names of the types in an annotation and the values of its Literals."""
+    scope = inspect.unwrap(cls.__init__).__globals__  # type: ignore[misc]
+    holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
+    try:
+        hint = get_type_hints(holder, scope, _Names(scope))["parameter"]
+    except (NameError, AttributeError, TypeError, SyntaxError):
+        return ("Any",), ()
+    names: list[str] = []
+    choices: list[Any] = []
+    for part in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
+        if get_origin(part) is Literal:
+            choices += [value for value in get_args(part) if not isinstance(value, bool | None)]
+            names += [_TYPE_NAMES[type(value)] for value in get_args(part) if isinstance(value, bool | None)]
+        else:
+            names.append(_type_name(part))
+    return tuple(dict.fromkeys(names)), tuple(choices)
+
+
+def _type_name(type_: Any) -> str:
+    """Return the name of a type in ``_TYPE_NAMES``, or "" for objects that only Python code can pass."""
+    origin = get_origin(type_) or type_
+    if origin is np.ndarray:
+        return "array"
+    if origin is tuple and Any in get_args(type_):  # of arrays, such as (indices, distances)
+        return ""
+    return _TYPE_NAMES.get(origin, "")
