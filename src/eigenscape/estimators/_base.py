@@ -23,7 +23,7 @@ from eigenscape.distributed.sample_fit import fit_collection
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._parameters import NOT_NEGATIVE, check_parameters
+from eigenscape.estimators._parameters import NOT_NEGATIVE
 from eigenscape.estimators._rows import (
     check_coordinates,
     check_input,
@@ -226,8 +226,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
 
     def _reset(self) -> None:
-        """Check the parameters, and delete all fitted attributes: no model remains if the next fit fails."""
-        check_parameters(self)
+        """Delete all fitted attributes, so that no model remains if the next fit fails."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from eigenscape._progress import reporting
 from eigenscape._threads import kept_threads
+from eigenscape.estimators._parameters import check_parameters
 from eigenscape.exceptions import NotConvergedError
 from eigenscape.solvers.solve import failures
 
@@ -49,10 +50,11 @@ def running(estimator: Any) -> Iterator[list[NotConvergedError]]:
 def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
     """As :func:`running`, for a fit: its stages are also tasks of scikit-learn's callbacks.
 
-    Fitted attributes are deleted at the beginning, and if an eigensolver failed. They are set within the
-    context, since callbacks get the fitted estimator at its end.
+    Parameters are checked. Fitted attributes are deleted at the beginning, and if an eigensolver failed. They
+    are set within the context, since callbacks get the fitted estimator at its end.
     """
     estimator._reset()
+    check_parameters(estimator)
     state = vars(estimator)
     has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
     reports = has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
