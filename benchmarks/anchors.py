@@ -1,11 +1,10 @@
-"""Maps from few points with the graph of all rows: anchors, projected landmarks, and samples.
+"""Maps from few points with the graph of all rows: anchors, and samples.
 
 ``python -m benchmarks.anchors`` prints the errors of maps from ``m`` points against the exact maps of all
 rows, in the same run, and writes them to docs/benchmarks/anchors.md with ``--write``. ``python -m
 benchmarks.anchors --rows 1000000`` prints processor time and peak memory of fits to many rows instead, each
 in a process of its own. The error of a map is the part of the span of the exact coordinates that is outside
-the span of its own, between 0 and 1; for LLE of a roll that of the two parameters of the roll; for Isomap the
-aligned error, relative to the spread of the map.
+the span of its own, between 0 and 1; for LLE of a roll the exact coordinates are its two parameters.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from sklearn.decomposition import PCA
 from benchmarks.real_data import absence, load
 from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.exceptions import DisconnectedGraphWarning
-from eigenscape.quality import aligned_error
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "anchors.md"
 SIZES, N_SEEDS = (100, 300, 1000), 3
@@ -41,9 +39,6 @@ LARGE: dict[str, Callable[[], LaplacianEigenmaps | LocallyLinearEmbedding | Isom
         2, n_neighbors=10, n_anchors=1000
     ),
     "Isomap(n_landmarks=100)": lambda: Isomap(2, n_neighbors=10, n_landmarks=100),
-    "Isomap(n_landmarks=100, axes='samples')": lambda: Isomap(
-        2, n_neighbors=10, n_landmarks=100, axes="samples"
-    ),
 }
 
 
@@ -85,13 +80,6 @@ def graph_errors(
     return [outside(sample, target), outside(anchors, target)]
 
 
-def landmark_errors(X: np.ndarray, m: int, seed: int, exact: np.ndarray) -> list[float]:
-    """Return the errors of landmark Isomap with the axes of the landmarks, and with those of all rows."""
-    model = Isomap(2, n_neighbors=10, n_landmarks=m, random_state=seed)
-    by_axes = [model.set_params(axes=axes).fit_transform(X) for axes in ("landmarks", "samples")]
-    return [aligned_error(found, exact) for found in by_axes]
-
-
 def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
     """Yield data, method, number of points, and errors (n_seeds, 2) of the plain and of the new map."""
     real = [name for name in ("mnist_mixed", "fashion", "glove") if not absence(name)]
@@ -101,12 +89,10 @@ def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, str, 
             X, truth = roll(n, seed) if name == "roll" else (real_rows(name, n, seed), None)
             count = 4 if name == "roll" else 5
             smooth = LaplacianEigenmaps(count, n_neighbors=10).fit_transform(X)
-            exact = Isomap(2, n_neighbors=10).fit_transform(X)
             for m in sizes:
                 found = {"Laplacian": graph_errors(LaplacianEigenmaps, X, m, count, seed, smooth)}
                 if truth is not None:
                     found["LLE"] = graph_errors(LocallyLinearEmbedding, X, m, 2, seed, truth)
-                found["Isomap"] = landmark_errors(X, m, seed, exact)
                 for method, pair in found.items():
                     errors.setdefault((method, m), []).append(pair)
         for (method, m), pairs in sorted(errors.items()):
@@ -115,7 +101,7 @@ def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, str, 
 
 def lines(n: int, sizes: Sequence[int], only: str) -> Iterator[str]:
     """Yield the lines of the table of errors."""
-    yield "| data | method | m | sample, or axes of landmarks | anchors, or axes of samples |"
+    yield "| data | method | m | sample | anchors |"
     yield "| --- | --- | --- | --- | --- |"
     for name, method, m, errors in tables(n, sizes, only):
         half = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))

@@ -32,7 +32,7 @@ from eigenscape import (
     ParametricMap,
 )
 from eigenscape.exceptions import UndefinedKernelError
-from eigenscape.quality.map_loss import map_loss
+from eigenscape.quality.loss import map_loss
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "parametric.md"
 COORDINATES = 5

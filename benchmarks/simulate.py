@@ -76,12 +76,12 @@ def measure_row_time(function: Callable[[np.ndarray], Any], n: int, d: int = 20)
 def dictionary_pass(members: int) -> Callable[[np.ndarray], Any]:
     """Return the pass of a dictionary method, which projects rows on the dictionary and sums moments."""
     from eigenscape import KernelPCA
-    from eigenscape.dictionary.readers import ArrayReader
+    from eigenscape.dictionary.readers import RowReader
     from eigenscape.methods.dictionary_fit import accumulate_moments
 
     rows = np.random.default_rng(1).standard_normal((5000, 20))
     span = KernelPCA(2, gamma=0.02, dictionary_size=members).fit(rows).kernel_.span
-    return lambda X: accumulate_moments(span, ArrayReader(X))
+    return lambda X: accumulate_moments(span, RowReader([X]))
 
 
 def print_predictions(title: str, constants: Constants, message: float, passes: int) -> None:

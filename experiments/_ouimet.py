@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA, LaplacianEigenmaps
 from eigenscape.datasets import spiral
-from eigenscape.dictionary.readers import ArrayReader
+from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.selection import empty_dictionary, select_by_tolerance
 from eigenscape.dictionary.source import kernel_source
 from eigenscape.kernels import kernel_by_name
@@ -151,7 +151,7 @@ def tolerance(X: np.ndarray, size: int, gamma: float, sum_to_one: bool) -> float
     The number of points decreases with the tolerance, but not at every step: if no tolerance gives ``size``
     points, the result gives a similar number.
     """
-    rows = ArrayReader(X)
+    rows = RowReader([X])
     start = empty_dictionary(kernel_source(kernel_by_name("rbf", gamma=gamma).bind(X)), X, sum_to_one)
     low, high = 1e-9, 1.0
     for _ in range(30):

@@ -21,8 +21,7 @@ from matplotlib.figure import Figure
 from scipy import sparse
 
 from eigenscape.exceptions import PoleWarning
-from eigenscape.methods.feature_map import FeatureMap
-from eigenscape.methods.graph_embedding import solve_transformation
+from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
 from eigenscape.methods.quadratic_forms import FeatureBasis
 from eigenscape.quality import distortion
 from experiments._experiment import NOT_PRINTED, Claim, Context, Outcome

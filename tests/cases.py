@@ -760,12 +760,6 @@ def _landmark_isomap() -> None:
     add("landmarks-distances-twins", "twin distances", n_landmarks=20, metric="precomputed")
     add("landmarks-distances-given", "distances", landmarks=GIVEN, metric="precomputed")
     add("landmarks-graph-given", "graph", landmarks=GIVEN, metric="precomputed")
-    for kind in ("curve", "twins", "twin counts"):
-        add(f"axes-{kind}", kind, n_landmarks=20, axes="samples")
-    add("axes-auto", "curve", n_landmarks="auto", axes="samples")
-    add("axes-all", "wide", n_landmarks=N_TRAIN, axes="samples", n_neighbors=6)
-    add("axes-distances", "twin distances", n_landmarks=20, axes="samples", metric="precomputed")
-    add("axes-graph", "twin graph", n_landmarks=20, axes="samples", metric="precomputed")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         apart(f"landmarks-split-{mode}", "split", n_landmarks=20)
@@ -773,7 +767,6 @@ def _landmark_isomap() -> None:
         apart(f"landmarks-split-shift-{mode}", "split", n_landmarks=20, indefinite="shift")
         apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
         apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
-        apart(f"axes-split-{mode}", "split", n_landmarks=20, axes="samples")
         if mode != "connect":
             apart(
                 f"landmarks-split-graph-{mode}",

@@ -145,21 +145,6 @@ def landmark_formula(squared_new, squared, values, vectors):
     return e
 
 
-def projected_landmarks(squared, which, count):
-    """Isomap with the axes of all points: coordinates (n, count) from squared distances (n, q) to landmarks.
-
-    Coordinates in the landmark MDS for every eigenvalue above the magnitude of the most negative one, then
-    the principal axes of all points."""
-    among = squared[which]
-    values, vectors = principal(centred_distances(among), len(which))
-    rank = max(count, sum(1 for value in values if value > -values[-1]))
-    features = landmark_formula(squared, among, values[:rank], vectors[:, :rank])
-    features = features - features.mean(axis=0)
-    scatter = sum(np.outer(feature, feature) for feature in features)
-    found, axes = principal(scatter, count)
-    return found, features @ axes
-
-
 def anchor_weights(Y, anchors, reg=None):
     """Weights of points on their nearest anchors: barycentric, or ``(1 - d^2 / d_s^2)^2`` over its sum."""
     A = np.zeros((len(Y), len(anchors)))

@@ -69,7 +69,7 @@ def test_the_bridge_is_thin_and_the_curve_whole():
 
 
 def test_a_head_seen_and_lit_from_the_other_side_is_its_mirror_image():
-    from eigenscape.datasets.heads import _render
+    from eigenscape.datasets.rendered import _render
 
     pose = np.array([[40.0, 6.0, -25.0]])
     left, right = (_render(pose * sign, 16).reshape(16, 16) for sign in ([[1, 1, 1]], [[-1, 1, -1]]))
@@ -78,7 +78,7 @@ def test_a_head_seen_and_lit_from_the_other_side_is_its_mirror_image():
 
 
 def test_a_head_is_brighter_on_the_side_the_light_comes_from():
-    from eigenscape.datasets.heads import _render
+    from eigenscape.datasets.rendered import _render
 
     for light, sign in ((50.0, 1), (-50.0, -1)):
         image = _render(np.array([[0.0, 0.0, light]]), 16).reshape(16, 16)

@@ -20,7 +20,7 @@ from eigenscape.dictionary.partitions import (
     pool_size,
     screen_partition,
 )
-from eigenscape.dictionary.readers import ArrayReader
+from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.selection import RowScan, empty_dictionary, select_by_size
 from eigenscape.dictionary.source import PairwiseSource
 from eigenscape.kernels import Gaussian
@@ -66,7 +66,7 @@ class LocalPartitions:
 
 def local_scan(ends, head, max_rows):
     partitions = LocalPartitions([*sorted(ends), len(X)])
-    return PartitionScan(partitions, ArrayReader(X[:head]), max_rows)
+    return PartitionScan(partitions, RowReader([X[:head]]), max_rows)
 
 
 @cache
@@ -77,7 +77,7 @@ def literal(tol, sum_to_one):
 @cache
 def of_size(size, sum_to_one):
     """Select from an array, which test_dictionary.py compares with the literal algorithm."""
-    return select_by_size(empty_dictionary(SOURCE, X, sum_to_one), RowScan(ArrayReader(X)), size, 1.0).indices
+    return select_by_size(empty_dictionary(SOURCE, X, sum_to_one), RowScan(RowReader([X])), size, 1.0).indices
 
 
 cuts = st.lists(st.integers(1, len(X)), max_size=8)
@@ -155,7 +155,7 @@ def test_rows_within_the_requested_error_are_not_projected_again():
             return super().diagonal(Y)
 
     start = empty_dictionary(PairwiseSource(Counting(gamma=0.7)), X, False)
-    dictionary = PartitionScan(LocalPartitions([300]), ArrayReader(X), 300).extend(
+    dictionary = PartitionScan(LocalPartitions([300]), RowReader([X]), 300).extend(
         start, 0.1, np.inf, stop=True
     )
     evaluated.clear()
@@ -186,7 +186,7 @@ def test_equal_rows_give_one_member(max_rows):
     partitions.screen = lambda d, q, a, b: (
         screen_partition(None, twins[20 * a : 20 + 30 * (b - 1)], 20 * a, d.span, q).pool
     )
-    dictionary = PartitionScan(partitions, ArrayReader(twins[:3]), max_rows).extend(
+    dictionary = PartitionScan(partitions, RowReader([twins[:3]]), max_rows).extend(
         empty_dictionary(SOURCE, twins, True), 0.1, np.inf, 0.1, stop=True
     )
     assert_array_equal(dictionary.indices, [0])

@@ -13,8 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA
-from eigenscape.dictionary.random_pivots import FIRST_BLOCK, select_by_random_pivots
-from eigenscape.dictionary.selection import empty_dictionary
+from eigenscape.dictionary.selection import FIRST_BLOCK, empty_dictionary, select_by_random_pivots
 from eigenscape.dictionary.source import PairwiseSource
 from eigenscape.kernels import Gaussian
 

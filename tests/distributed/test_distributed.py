@@ -26,7 +26,7 @@ import eigenscape as es
 from eigenscape import distributed
 from eigenscape.distributed import as_blocks, is_collection, locality, reduce_blocks, sample_rows
 from eigenscape.exceptions import UndefinedKernelError
-from eigenscape.methods.missing import observed_data
+from eigenscape.methods.observed_data import observed_data
 from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
 
 pytestmark = pytest.mark.dask

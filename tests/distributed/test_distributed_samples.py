@@ -23,8 +23,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
     SpectralClustering,
 )
-from eigenscape.dictionary.candidates import Candidates, select_candidates
-from eigenscape.dictionary.landmarks import farthest_first
+from eigenscape.dictionary.landmarks import Candidates, farthest_first, select_candidates
 from eigenscape.distributed import as_blocks, choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
 from eigenscape.quality import aligned_error

@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 from eigenscape import KernelEigenmap, LaplacianEigenmaps, LocalityPreservingProjection, graph_embedding
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, PoleWarning, RankError
-from eigenscape.methods.feature_map import FeatureMap
-from eigenscape.methods.graph_embedding import solve_transformation
+from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
 from eigenscape.methods.mixture import NEGLIGIBLE, IsotropicKernels, kernel_weights
 from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
 from eigenscape.quality import distortion, linear_alignment

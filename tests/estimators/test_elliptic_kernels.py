@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 from eigenscape import KernelEigenmap
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import UndefinedMapError
-from eigenscape.methods.elliptic import FLOOR
+from eigenscape.methods.kernel_centers import FLOOR
 from eigenscape.methods.mixture import NEGLIGIBLE, EllipticKernels, kernel_weights
 
 

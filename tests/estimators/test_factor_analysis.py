@@ -13,7 +13,7 @@ from eigenscape import FactorAnalysis, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods import factor_analysis
 from eigenscape.methods.factor_analysis import FactorModel, factor_posterior
-from eigenscape.methods.missing import observed_data
+from eigenscape.methods.observed_data import observed_data
 
 
 def factors(n: int = 200, d: int = 7, q: int = 2, seed: int = 0) -> np.ndarray:

@@ -31,7 +31,7 @@ from eigenscape import (
     LocallyLinearEmbedding,
 )
 from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning, PreimageWarning
-from eigenscape.methods import inverse as local
+from eigenscape.methods import local_affine as local
 from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.preimage import Expansion, FixedPoint, expansion_of
 
@@ -137,14 +137,14 @@ def literal_local(T: np.ndarray, X: np.ndarray, y: np.ndarray, k: int) -> np.nda
     """Weighted least squares for ``x = b + A (y_j - c)``, a ridge on ``A``, evaluated at ``y``."""
     length = np.linalg.norm(T - y, axis=1)
     order = np.argsort(length)[: k + 1]
-    w = (1 - (length[order] / length[order[-1]]) ** 2) ** 2 + local._MIN_WEIGHT
+    w = (1 - (length[order] / length[order[-1]]) ** 2) ** 2 + 1e-9
     w = w / w.sum()
     near = T[order]
     c = w @ near
     C = (near - c).T @ np.diag(w) @ (near - c)
     d = T.shape[1]
     design = np.column_stack([np.ones(k + 1), near - c])
-    ridge = local._RIDGE * np.trace(C) / d + local._MIN_VARIANCE * length[order[-1]] ** 2
+    ridge = 1e-2 * np.trace(C) / d + 1e-6 * length[order[-1]] ** 2
     penalty = np.diag([0.0] + [ridge] * d)
     coefficients = np.linalg.solve(design.T @ np.diag(w) @ design + penalty, design.T @ np.diag(w) @ X[order])
     return np.append(1.0, y - c) @ coefficients

@@ -21,7 +21,7 @@ from eigenscape.graph.geodesics import geodesic_products, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels import local
-from eigenscape.methods.alignment import alignment_factor, alignment_matrix
+from eigenscape.methods.lle import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig, hierarchy, semidefinite, smallest
 from eigenscape.solvers.direct import RootInverse, inverse_on_complement

@@ -200,7 +200,7 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
 
     Graph methods take equal rows once, and "largest" takes one component; where there are landmarks, they are
     these."""
-    if hasattr(model, "landmarks_") and getattr(model, "axes", "landmarks") == "landmarks":
+    if hasattr(model, "landmarks_"):
         return model.landmarks_
     rows = np.arange(count(X))
     on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or model.get_params().get("affinity") in (

@@ -19,7 +19,6 @@ from test_probabilistic_pca import low_rank, with_gaps
 
 from eigenscape import MixturePPCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
-from eigenscape.methods.missing import observed_data
 from eigenscape.methods.mixture_ppca import (
     MixtureOptions,
     WeightedMixtureSamples,
@@ -27,6 +26,7 @@ from eigenscape.methods.mixture_ppca import (
     mixture_from_labels,
     run_mixture_em,
 )
+from eigenscape.methods.observed_data import observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.solvers import SolverConfig
 
@@ -185,7 +185,7 @@ def test_a_model_without_samples_is_not_updated() -> None:
     labels = np.arange(60) % 2  # no sample is in part 2
     samples = WeightedSamples(data, ones)
     start = mixture_from_labels(samples, labels, 3, 2, options)
-    found = run_mixture_em(start, WeightedMixtureSamples(samples), options).mixture
+    found = run_mixture_em(start, WeightedMixtureSamples(samples), options).model
     assert found.proportions[2] == 0
     assert np.isfinite(membership(found, data).log_likelihood).all()
 

@@ -27,7 +27,7 @@ from eigenscape import (
 )
 from eigenscape.exceptions import ModelFileError, UndefinedKernelError
 from eigenscape.io import describe, export_onnx, load, save
-from eigenscape.quality.map_loss import map_loss
+from eigenscape.quality.loss import map_loss
 
 
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")

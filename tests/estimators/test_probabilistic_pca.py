@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from eigenscape import PCA, ProbabilisticPCA
 from eigenscape.exceptions import NoiseFloorWarning, NotConvergedWarning
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
-from eigenscape.methods.missing import observed_data
+from eigenscape.methods.observed_data import observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples, run_em
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,

@@ -13,8 +13,14 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigenscape import ProjectionPursuit
 from eigenscape.exceptions import RankError
-from eigenscape.methods.projection_pursuit import AnalyticObjective, NumericalObjective
-from eigenscape.methods.pursuit_index import INDICES, friedman_tukey, kurtosis, negentropy
+from eigenscape.methods.projection_pursuit import (
+    INDICES,
+    AnalyticObjective,
+    NumericalObjective,
+    friedman_tukey,
+    kurtosis,
+    negentropy,
+)
 from eigenscape.quality import sphere_projection_density
 
 

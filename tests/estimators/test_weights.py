@@ -172,7 +172,7 @@ def test_lle_by_the_repeated_matrix() -> None:
     counts = counts_for(X)
     model = LocallyLinearEmbedding(n_neighbors=6).fit(X, sample_weight=counts)
     plain = LocallyLinearEmbedding(n_neighbors=6).fit(X)
-    from eigenscape.methods.alignment import alignment_factor
+    from eigenscape.methods.lle import alignment_factor
 
     weights = plain.kernel_.weights
     factor = alignment_factor(weights.graph, "standard", 2, 1e-3, gram=weights.gram)

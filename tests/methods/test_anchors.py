@@ -1,4 +1,4 @@
-"""Maps that are linear in anchor weights, and landmark Isomap with the axes of all samples."""
+"""Maps that are linear in anchor weights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from sklearn.datasets import make_swiss_roll
 
 import eigenscape
 import eigenscape.exceptions
-from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape import LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.dictionary.anchored import AnchorWeights
 from eigenscape.exceptions import RankError, UndefinedKernelError
-from eigenscape.graph.geodesics import geodesics
-from eigenscape.quality import aligned_error
 
 K = 6
 
@@ -109,36 +107,6 @@ def test_lle_is_that_of_the_reduced_problem(X, Y, method):
     )
 
 
-def test_isomap_takes_the_axes_of_all_samples(X):
-    model = Isomap(2, n_neighbors=K, n_landmarks=20, axes="samples").fit(X)
-    graph = model.kernel_.base.base.graph
-    lengths = geodesics(graph, X)[:, model.landmarks_]
-    values, expected = ref.projected_landmarks(lengths**2, model.landmarks_, 2)
-    assert_allclose(model.eigenvalues_, values, rtol=1e-9)
-    close_up_to_sign(model.embedding_, expected)
-    assert 2 <= model.landmark_rank_ < 20
-    assert 0 < model.negative_fraction_ < 0.5
-
-
-def test_isomap_of_all_samples_as_landmarks_is_isomap(X):
-    model = Isomap(2, n_neighbors=K, n_landmarks=len(X), axes="samples").fit(X)
-    exact = Isomap(2, n_neighbors=K).fit(X)
-    assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-9)
-    close_up_to_sign(model.embedding_, exact.embedding_)
-
-
-def test_axes_of_all_samples_are_nearer_to_isomap():
-    from sklearn.datasets import load_digits
-
-    X = load_digits().data[:700]
-    exact = Isomap(2, n_neighbors=10).fit_transform(X)
-    few = [
-        aligned_error(Isomap(2, n_neighbors=10, n_landmarks=60, axes=axes).fit_transform(X), exact)
-        for axes in ("landmarks", "samples")
-    ]
-    assert few[1] < 0.6 * few[0]
-
-
 @pytest.mark.long
 def test_anchors_are_nearer_to_the_exact_map_than_a_sample():
     X, _ = roll(2000)
@@ -180,9 +148,6 @@ def test_anchors_that_cannot_be_used_are_refused(X, cls, params, message):
         (LaplacianEigenmaps(n_anchors=9, affinity="rbf"), "n_anchors needs a graph of rows"),
         (LaplacianEigenmaps(n_anchors=9, independent=True), "cannot be combined with independent=True"),
         (LocallyLinearEmbedding(n_anchors=9, c=2.0), "c=2.0 is not defined with n_anchors"),
-        (Isomap(axes="samples"), "axes='samples' needs landmarks"),
-        (Isomap(axes="all", n_landmarks=9), "axes"),
-        (Isomap(axes="samples", n_landmarks=9, indefinite="clip"), "uses the positive part"),
     ],
 )
 def test_parameters_that_contradict_each_other_are_refused(X, model, message):

@@ -16,7 +16,7 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.kernels.local import LocalWeights, barycentric_weights
 from eigenscape.kernels.local_gram import MetricGram, RowGram, TableGram, local_gram
-from eigenscape.methods.alignment import alignment_factor, alignment_matrix
+from eigenscape.methods.lle import alignment_factor, alignment_matrix
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 

@@ -12,8 +12,7 @@ from eigenscape import NeighborEmbedding
 from eigenscape._compiled.layout import energy
 from eigenscape._compiled.splines import spline_at
 from eigenscape.kernels.mutual import MutualAffinity
-from eigenscape.methods import repulsion
-from eigenscape.methods.repulsion import RepulsionGrid
+from eigenscape.methods.neighbor_embedding import RepulsionGrid
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((300, 2)) * [12.0, 5.0]
@@ -45,7 +44,7 @@ def test_a_grid_follows_a_map_that_grows_and_shrinks() -> None:
 
 
 def test_the_field_of_a_wide_map_has_a_bounded_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repulsion, "_MAX_NODES", 10_000)
+    monkeypatch.setattr("eigenscape.methods.neighbor_embedding._MAX_NODES", 10_000)
     field = RepulsionGrid(0.25).field(POINTS * 10)
     assert field.nodes.size <= 1.1 * 10_000  # sizes of transforms are rounded up
     assert field.step > 0.25

@@ -15,8 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from eigenscape import SpectralClustering, io
 from eigenscape.exceptions import WeakEvidenceWarning
-from eigenscape.methods.cluster_count import CountEvidence, adjusted_rand_index
-from eigenscape.methods.clustering import best_cut
+from eigenscape.methods.clustering import CountEvidence, adjusted_rand_index, best_cut
 from eigenscape.methods.recursive_cuts import recursive_cuts
 from tests import reference as ref
 

@@ -20,8 +20,8 @@ from eigenscape import (
 from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.methods.alignment import alignment_factor, alignment_matrix
 from eigenscape.methods.clustering import best_threshold, normalized_cut
+from eigenscape.methods.lle import alignment_factor, alignment_matrix
 from eigenscape.operators import as_operator
 
 RTOL = 1e-8

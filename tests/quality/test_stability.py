@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.manifold import Isomap as OtherIsomap
 from threadpoolctl import threadpool_info
 
-from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, OrdinalMDS, quality
+from eigenscape import PCA, ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, OrdinalMDS
 from eigenscape._threads import n_threads
 from eigenscape.quality import (
     Estimate,
@@ -304,8 +304,3 @@ def test_bandwidths_are_tried_in_the_given_order():
         choose_bandwidth(KernelPCA(), X, [])
     with pytest.raises(ValueError, match="PCA has no parameter n_neighbors"):
         choose_n_neighbors(PCA(), X)
-
-
-def test_the_old_name_of_the_result_is_deprecated():
-    with pytest.warns(FutureWarning, match="renamed ParameterChoice"):
-        assert quality.Choice is quality.ParameterChoice

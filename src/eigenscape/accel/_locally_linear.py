@@ -36,7 +36,7 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
         if method != "standard" and len(np.unique(columns)) < len(columns):
             # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
             raise UnsupportedProblemError("points that are no neighbours of others")
-        from eigenscape.methods.alignment import alignment_matrix
+        from eigenscape.methods.lle import alignment_matrix
 
         with single_blas_thread():
             factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
@@ -100,7 +100,7 @@ def _factor(
     """
     from eigenscape.kernels.local import barycentric_weights
     from eigenscape.kernels.local_gram import RowGram
-    from eigenscape.methods.alignment import modified_factor, tangent_factor
+    from eigenscape.methods.lle import modified_factor, tangent_factor
 
     pattern = _pattern(columns, len(columns))
     if method == "standard":
@@ -165,7 +165,7 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
         -------
         float
         """
-        from eigenscape.methods.alignment import alignment_matrix
+        from eigenscape.methods.lle import alignment_matrix
 
         check_is_fitted(self)
         if X is not None:

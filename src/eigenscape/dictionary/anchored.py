@@ -23,9 +23,6 @@ from eigenscape.kernels.local import barycentric_weights
 from eigenscape.kernels.local_gram import RowGram
 from eigenscape.solvers import EigenPairs
 
-#: Number of nearest anchors: a surface has about six around a point, and the weight of the last is zero.
-_N_BARYCENTRIC, _N_KERNEL = 6, 8
-
 
 @dataclass(frozen=True, eq=False)
 class AnchorWeights:
@@ -49,7 +46,8 @@ class AnchorWeights:
     def __call__(self, Y: Rows) -> sparse.csr_array:
         """Return the weights (n_new, m)."""
         Y, m = np.asarray(Y, dtype=np.float64), len(self.anchors)
-        count = min(_N_KERNEL if self.reg is None else _N_BARYCENTRIC, m)
+        # A surface has about six anchors around a point; the last of the other weights is zero.
+        count = min(8 if self.reg is None else 6, m)
         lengths, nearest = self._index.nearest(Y, count)
         order = np.argsort(nearest, axis=1)
         entries = (
@@ -70,7 +68,7 @@ class AnchorWeights:
 
     def product(self, Y: Rows, U: np.ndarray) -> np.ndarray:
         """Return ``a(Y) @ U`` (n_new, r), by blocks of rows."""
-        blocks = row_blocks(n_points(Y), 64 * _N_KERNEL)
+        blocks = row_blocks(n_points(Y), 64 * 8)
         parts = [self(Y[rows]) @ U for rows in blocks]
         return np.concatenate(parts) if parts else np.zeros((0, U.shape[1]))
 
@@ -91,7 +89,7 @@ class AnchoredKernel:
     def to(self, Z: Rows) -> Columns:
         raise UndefinedKernelError(
             "a kernel approximated by anchors has no information on pairs of new points beyond its own"
-            " eigenfunctions, so that their error would be that of the components left out; use loss() of the"
+            " eigenfunctions, so that their error would consist of the components left out; use loss() of the"
             " training points, or quality.perturbation_stability for new points"
         )
 

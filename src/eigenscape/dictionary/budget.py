@@ -1,13 +1,13 @@
 """Reduction of a dictionary to a given size, with the moments of points projected on it.
 
-Let ``c`` be the projection of a point ``phi`` on the span of all members, and ``P c`` that of ``c`` on the
-span of the members that are kept (on their affine hull, if weights sum to one). The residual ``phi - c`` is
-orthogonal to ``c - P c``, so that squared errors add (Pythagoras): ``|phi - P c|^2 = |phi - c|^2 +
-|c - P c|^2``.
+Let ``c`` be the projection of a point ``phi`` on the span of all members, and ``P c`` the projection of ``c``
+on the span of the members that are kept (on their affine hull, if weights sum to one). The residual ``phi -
+c`` is orthogonal to ``c - P c``, so that squared errors add (Pythagoras): ``|phi - P c|^2 = |phi - c|^2 + |c
+- P c|^2``.
 
-An earlier point was projected on the members of its time, and its residual is not orthogonal to those added
-since. For the sums ``E`` of ``|phi - c|^2`` and ``D`` of ``|c - P c|^2`` over earlier points the new error is
-at most ``(sqrt(E) + sqrt(D))^2 = E + D + 2 sqrt(E D)`` (Minkowski). ``D`` follows from the moments.
+An earlier point was projected on the members of its time, and its residual is not orthogonal to the members
+added since. For the sums ``E`` of ``|phi - c|^2`` and ``D`` of ``|c - P c|^2`` over earlier points the new
+error is at most ``(sqrt(E) + sqrt(D))^2 = E + D + 2 sqrt(E D)`` (Minkowski). ``D`` follows from the moments.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def reduce_dictionary(
 ) -> tuple[Dictionary, FeatureMoments, float, float]:
     """Keep ``size`` members, chosen greedily so that the projected points move little.
 
-    ``moments`` are those of points of the span (of the affine hull, if weights sum to one), ``earlier`` those
-    of some of the points. Returns the smaller dictionary, the moments of the points projected on it, and the
+    ``moments`` are moments of points of the span (of the affine hull, if weights sum to one), ``earlier`` of
+    some of the points. Returns the smaller dictionary, the moments of the points projected on it, and the
     sums ``D`` of the squared distances ``|c - P c|^2`` for all and for the earlier points. Time is O(m^2
     size) for ``m`` members.
     """
@@ -74,8 +74,6 @@ def reduce_dictionary(
 
 def _transformed(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray) -> FeatureMoments:
     """Return the moments of ``A c + t``."""
-    assert moments.first is not None
-    assert moments.second is not None
     return replace(
         moments,
         origin=matrix @ moments.origin + offset,
@@ -86,8 +84,6 @@ def _transformed(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray
 
 def _sum_of_squares(moments: FeatureMoments, matrix: np.ndarray, offset: np.ndarray) -> float:
     """Return ``sum |A c - t|^2``."""
-    assert moments.first is not None
-    assert moments.second is not None
     mean = moments.first / moments.weight
     centered = moments.second - moments.weight * np.outer(mean, mean)
     shift = matrix @ (moments.origin + mean) - offset
@@ -105,7 +101,6 @@ def choose_members(span: Span, moments: FeatureMoments, size: int) -> np.ndarray
     members = span.factor  # coordinates of the members, (m, m)
     chosen: list[int] = []
     if span.sum_to_one:
-        assert moments.first is not None
         mean = moments.origin + moments.first / moments.weight
         chosen = [int(np.argmin(np.square(members - mean).sum(axis=1)))]
     base = members[chosen[0]] if chosen else np.zeros(span.size)
@@ -136,8 +131,6 @@ def choose_members(span: Span, moments: FeatureMoments, size: int) -> np.ndarray
 
 def _moment_about(moments: FeatureMoments, base: np.ndarray) -> np.ndarray:
     """Return ``sum (c - b)(c - b)'``, (m, m)."""
-    assert moments.first is not None
-    assert moments.second is not None
     offset = moments.origin - base
     cross = np.outer(moments.first, offset)
     return moments.second + cross + cross.T + moments.weight * np.outer(offset, offset)

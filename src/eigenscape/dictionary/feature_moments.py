@@ -20,19 +20,20 @@ class FeatureMoments:
 
     _shapes: ClassVar = {"origin": "m", "first": "m", "second": "m m"}
     origin: np.ndarray  # (m,)
+    first: np.ndarray  # (m,)
+    second: np.ndarray  # (m, m)
     count: int = 0
     weight: float = 0.0
-    first: np.ndarray | None = None  # (m,)
-    second: np.ndarray | None = None  # (m, m)
     max_error: float = 0.0  # largest delta
     sum_root_errors: float = 0.0  # sum of sqrt(delta)
     max_squared_norm: float = 0.0  # largest squared norm of a point in feature space
     n_isolated: int = 0  # points whose average similarity is not positive; their weight is 0
     min_average: float = np.inf  # smallest average similarity
 
-    @property
-    def size(self) -> int:
-        return len(self.origin)
+    @staticmethod
+    def about(origin: np.ndarray) -> FeatureMoments:
+        """Return the moments of no points about an origin (m,)."""
+        return FeatureMoments(origin, np.zeros(len(origin)), np.zeros((len(origin), len(origin))))
 
     def add(self, projection: SpanProjection, averages: np.ndarray | None = None) -> FeatureMoments:
         """Add a block of points with weights ``1 / averages`` (None: 1). Overwrites ``projection.Z``."""
@@ -44,31 +45,32 @@ class FeatureMoments:
             weights = np.divide(1.0, averages, out=np.zeros_like(averages), where=positive)
             n_isolated = int(len(positive) - positive.sum())
             min_average = float(averages.min(initial=np.inf))
-        part = replace(
-            FeatureMoments(self.origin),
-            count=len(Z),
-            weight=float(len(Z)) if weights is None else float(weights.sum()),
-            first=Z.sum(axis=0) if weights is None else weights @ Z,
+        total = float(len(Z)) if weights is None else float(weights.sum())
+        first = Z.sum(axis=0) if weights is None else weights @ Z
+        if weights is not None:
+            Z *= np.sqrt(weights)[:, None]
+        part = FeatureMoments(
+            self.origin,
+            first,
+            Z.T @ Z,
+            len(Z),
+            total,
             max_error=float(projection.error.max(initial=0.0)),
             sum_root_errors=float(np.sqrt(projection.error).sum()),
             max_squared_norm=float(projection.squared_norm.max(initial=0.0)),
             n_isolated=n_isolated,
             min_average=min_average,
         )
-        if weights is not None:
-            Z *= np.sqrt(weights)[:, None]
-        return self.merge(replace(part, second=Z.T @ Z))
+        return self.merge(part)
 
     def merge(self, other: FeatureMoments) -> FeatureMoments:
         """Return the moments of the points of both, which must have the same origin."""
-        if self.first is None or other.first is None:
-            return self if other.first is None else other
         return FeatureMoments(
             self.origin,
+            self.first + other.first,
+            self.second + other.second,
             self.count + other.count,
             self.weight + other.weight,
-            self.first + other.first,
-            None if self.second is None or other.second is None else self.second + other.second,
             max(self.max_error, other.max_error),
             self.sum_root_errors + other.sum_root_errors,
             max(self.max_squared_norm, other.max_squared_norm),
@@ -78,22 +80,17 @@ class FeatureMoments:
 
     def pad(self, size: int) -> FeatureMoments:
         """Extend to a dictionary of ``size`` members; the new coordinates of earlier points count as 0."""
-        extra = size - self.size
-        if extra == 0:
-            return self
-        first = None if self.first is None else np.pad(self.first, (0, extra))
-        second = None if self.second is None else np.pad(self.second, (0, extra))
-        return replace(self, origin=np.pad(self.origin, (0, extra)), first=first, second=second)
+        origin, first, second = (
+            np.pad(each, (0, size - len(self.origin))) for each in (self.origin, self.first, self.second)
+        )
+        return replace(self, origin=origin, first=first, second=second)
 
     def mean(self, span: Span) -> np.ndarray:
         """Return the mean feature ``E[p]``, (m,) (Ouimet prop. 2)."""
-        assert self.first is not None
         return span.features((self.origin + self.first / self.weight)[None])[0]
 
     def second_moment(self, center: np.ndarray, span: Span) -> np.ndarray:
         """Return ``sum w (p - c)(p - c)'``, (m, m)."""
-        assert self.first is not None
-        assert self.second is not None
         mean = self.origin + self.first / self.weight
         inner = self.second - np.outer(self.first, self.first) / self.weight  # about the mean of z
         normal = span.normal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,16 +14,13 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.dictionary.feature_moments import FeatureMoments
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import Span
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.kernels.base import Columns, n_points
 from eigenscape.operators.gram import check_finite
 from eigenscape.solvers import EigenPairs
-
-#: Rows per block and thread.
-_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ def normalized_moment(
 ) -> np.ndarray:
     """Return ``C = sum_i p(x_i) p(x_i)'`` (m, m) of the normalised features.
 
-    ``moments`` are those of all points, weighted by ``1 / E(x)`` for divisive normalisation.
+    ``moments`` contain all points, weighted by ``1 / E(x)`` for divisive normalisation.
     """
     moment = moments.second_moment(normalization.center, span)
     return moment / n_train if normalization.kind == "divisive" else moment
@@ -80,11 +77,6 @@ class LowRankKernel:
     n_train: int
 
     __repr__ = short_repr
-
-    @property
-    def size(self) -> int:
-        """Number of points to which kernel values are computed for the features of a point."""
-        return self.span.size
 
     def __call__(self, Y: PointArray) -> np.ndarray:
         return self.features(Y) @ self.features(self.X).T
@@ -147,7 +139,7 @@ class LowRankKernel:
 
         parts = []
         with stage("projection", total=n_points(Y)) as advance:
-            for part in map_blocks(evaluate, ArrayReader(Y), _ROWS, self.span.n_jobs):
+            for part in map_blocks(evaluate, RowReader([Y]), 2048, self.span.n_jobs):
                 parts.append(part)
                 advance(len(part))
         out = np.concatenate(parts)
@@ -165,30 +157,8 @@ class LowRankKernel:
         return np.sqrt(np.where(isolated, np.inf, self.n_train * averages))[:, None]
 
 
-class FeatureKernel(Protocol):
-    """A bound kernel ``p(x) . p(y)``, such as :class:`LowRankKernel`."""
-
-    @property
-    def X(self) -> Any: ...
-
-    @property
-    def n_train(self) -> int: ...
-
-    @property
-    def size(self) -> int:
-        """Number of points to which kernel values are computed for the features of a point."""
-        ...
-
-    def product(self, Y: Any, w: np.ndarray) -> np.ndarray:
-        """Return ``p(Y) @ w`` (n_new, r)."""
-        ...
-
-
-AnyFeatureKernel = TypeVar("AnyFeatureKernel", bound=FeatureKernel)
-
-
 @dataclass(frozen=True, eq=False)
-class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
+class LowRankEigenfunctions:
     """Eigenfunctions (Bengio eq. 20) of a kernel ``p(x) . p(y)``.
 
     With ``C = sum_i p(x_i) p(x_i)'`` and ``C w_r = l_r w_r``, the eigenvector is ``v_ri = p(x_i) . w_r /
@@ -203,9 +173,9 @@ class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
         "kernel.n_train": "n",
         "on_training": "n r",
     }
-    kernel: AnyFeatureKernel
+    kernel: LowRankKernel
     pairs: EigenPairs
-    moments: FeatureMoments | np.ndarray  # of the features before normalisation, or C itself
+    moments: FeatureMoments  # of the features before normalisation
     on_training: np.ndarray | None = None  # values at the training points (n, r), if they are in memory
 
     __repr__ = short_repr
@@ -222,9 +192,6 @@ class LowRankEigenfunctions(Generic[AnyFeatureKernel]):
     @cached_property
     def moment(self) -> np.ndarray:
         """``C``, (m, m)."""
-        if isinstance(self.moments, np.ndarray):
-            return self.moments
-        assert isinstance(self.kernel, LowRankKernel)
         return normalized_moment(self.moments, self.kernel.normalization, self.kernel.span, self.n_train)
 
     def __call__(self, Y: PointArray) -> np.ndarray:

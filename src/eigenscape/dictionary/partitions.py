@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import is_sparse
-from eigenscape.dictionary.readers import ArrayReader, RowReader, SubsetReader, read_blocks
+from eigenscape.dictionary.readers import RowReader, read_blocks
 from eigenscape.dictionary.selection import Dictionary, extend_from_rows
 from eigenscape.dictionary.source import PointArray, stack_rows
 from eigenscape.dictionary.span import Span
@@ -25,9 +25,6 @@ from eigenscape.kernels.base import n_points
 _POOL_BYTES, _MIN_ROWS = 2**22, 256
 #: The first rows, one in _HEAD_FRACTION but at least _MIN_HEAD, are searched locally before any partition is.
 _HEAD_FRACTION, _MIN_HEAD = 64, 8192
-#: Rows with errors down to this multiple of the tolerance are collected too: the next runs of algorithm 2
-#: bisect the tolerance and need them.
-_LOOKAHEAD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +129,7 @@ def screen_partition(
     bounds = np.full(n_points(Y), np.inf) if previous is None else previous.bounds.copy()
     is_here = (request.members >= first) & (request.members <= indices[-1])
     bounds[request.members[is_here] - first] = 0.0
-    for positions, block in read_blocks(ArrayReader(Y), 8192, bounds > request.min_error):
+    for positions, block in read_blocks(RowReader([Y]), 8192, bounds > request.min_error):
         errors = span.error_bounds(block, positions, request.min_error)
         bounds[positions] = errors if np.isfinite(errors).all() else span.project(block, positions).error
     searched = indices < request.first  # rows still beyond tol were rejected because of rounding
@@ -142,21 +139,18 @@ def screen_partition(
 
 
 class Partitions(Protocol):
-    """Rows stored in partitions; error bounds are kept beside them."""
+    """Rows stored in partitions, with the error bounds of their rows."""
 
     ends: np.ndarray  # row indices at which the partitions end
 
     def screen(self, dictionary: Dictionary, request: PoolRequest, start: int, stop: int) -> CandidatePool:
         """Screen the partitions ``start`` to ``stop`` (exclusive) and return the merged pool."""
-        ...
 
     def commit(self) -> None:
         """Keep the error bounds computed since the last commit: the dictionary was accepted."""
-        ...
 
     def rollback(self) -> None:
         """Restore the error bounds of the last commit."""
-        ...
 
 
 class PartitionScan:
@@ -203,7 +197,8 @@ class PartitionScan:
         """Screen groups of partitions until none has a row beyond the tolerance."""
         ends = self.partitions.ends
         start, width, first = 0, len(ends), 0
-        min_error = max(min(next_tol, tol), _LOOKAHEAD * tol)
+        # Rows within the tolerance are collected too: later runs of algorithm 2, which bisects it, need them.
+        min_error = max(min(next_tol, tol), 0.5 * tol)
         while start < len(ends):
             end = min(start + width, len(ends))
             if start > 0 and ends[end - 1] == ends[start - 1]:  # empty partitions
@@ -232,13 +227,13 @@ class PartitionScan:
 def _extend_from_pool(
     dictionary: Dictionary, pool: CandidatePool, tol: float, max_size: float, stop: bool
 ) -> tuple[Dictionary, CandidatePool] | None:
-    reader = SubsetReader(pool.points, pool.indices)
+    reader = RowReader([pool.points], indices=pool.indices)
     extended = extend_from_rows(dictionary, reader, pool.bounds, tol, max_size, stop)
     return None if extended is None else (extended[0], replace(pool, bounds=extended[1]))
 
 
 def pool_size(sample: np.ndarray | sparse.csr_array) -> int:
-    """Return how many rows such as those of ``sample``, with indices and bounds, are collected at once."""
+    """Return how many rows of the size of ``sample``, with indices and bounds, are collected at once."""
     nbytes = sample.data.nbytes + sample.indices.nbytes if is_sparse(sample) else sample.nbytes
     return max(_MIN_ROWS, int(_POOL_BYTES / (16 + nbytes / n_points(sample))))
 

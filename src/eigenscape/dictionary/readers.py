@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,130 +18,65 @@ Result = TypeVar("Result")
 Block = tuple[np.ndarray, PointArray]
 
 
-class RowCursor(Protocol):
-    """A position in a sequence of rows."""
-
-    def read(self, size: int) -> Block | None:
-        """Return the next block of at most ``size`` rows; None at the end."""
-        ...
-
-
-class RowReader(Protocol):
-    """Rows that can be read several times, in order."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    def cursor(self, mask: np.ndarray | None = None) -> RowCursor:
-        """Return a cursor over the rows where ``mask`` (n_rows,) is True; None for all rows."""
-        ...
-
-    def positions(self, indices: np.ndarray) -> np.ndarray:
-        """Return the positions, within this reader, of the rows with these indices."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class ArrayReader:
-    """The rows of an array; ``first`` is the index of its first row."""
+class RowReader:
+    """Rows that can be read several times, in order.
 
-    X: PointArray
-    first: int = 0
-
-    @property
-    def n_rows(self) -> int:
-        return n_points(self.X)
-
-    def cursor(self, mask: np.ndarray | None = None) -> _ArrayCursor:
-        return _ArrayCursor(self.X, self.first, None if mask is None else np.flatnonzero(mask))
-
-    def positions(self, indices: np.ndarray) -> np.ndarray:
-        return indices - self.first
-
-
-class _ArrayCursor:
-    def __init__(self, X: PointArray, first: int, selected: np.ndarray | None) -> None:
-        self.X, self.first, self.selected, self.start = X, first, selected, 0
-        self.total = n_points(X) if selected is None else len(selected)
-
-    def read(self, size: int) -> Block | None:
-        if self.start >= self.total:
-            return None
-        rows = slice(self.start, min(self.start + size, self.total))
-        self.start = rows.stop
-        if self.selected is None:
-            return np.arange(rows.start, rows.stop) + self.first, self.X[rows]
-        positions = self.selected[rows]
-        return positions + self.first, self.X[positions]
-
-
-@dataclass(frozen=True, eq=False)
-class SubsetReader:
-    """Some of the rows, with their indices in the whole data, ascending."""
-
-    X: PointArray
-    indices: np.ndarray  # (n,)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indices)
-
-    def cursor(self, mask: np.ndarray | None = None) -> _SubsetCursor:
-        return _SubsetCursor(ArrayReader(self.X).cursor(mask), self.indices)
-
-    def positions(self, indices: np.ndarray) -> np.ndarray:
-        return np.searchsorted(self.indices, indices)
-
-
-class _SubsetCursor:
-    def __init__(self, cursor: _ArrayCursor, indices: np.ndarray) -> None:
-        self.cursor, self.indices = cursor, indices
-
-    def read(self, size: int) -> Block | None:
-        block = self.cursor.read(size)
-        return None if block is None else (self.indices[block[0]], block[1])
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkReader:
-    """The rows of an iterable of chunks that can be iterated over repeatedly."""
+    Parameters
+    ----------
+    chunks : iterable of arrays
+        The rows: one array or several, which can be iterated over repeatedly.
+    first : int
+        Index of the first row.
+    indices : ndarray of shape (n_rows,) or None
+        Indices of the rows, ascending. If None, they are consecutive.
+    """
 
     chunks: Iterable[PointArray]
+    first: int = 0
+    indices: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
         return sum(n_points(chunk) for chunk in self.chunks)
 
-    def cursor(self, mask: np.ndarray | None = None) -> _ChunkCursor:
-        return _ChunkCursor(self.chunks, mask)
+    def cursor(self, mask: np.ndarray | None = None) -> RowCursor:
+        """Return a cursor over the rows where ``mask`` (n_rows,) is True; None for all rows."""
+        return RowCursor(self, mask)
 
     def positions(self, indices: np.ndarray) -> np.ndarray:
-        return indices
+        """Return the positions, within this reader, of the rows with these indices."""
+        return indices - self.first if self.indices is None else np.searchsorted(self.indices, indices)
 
 
-class _ChunkCursor:
-    """Blocks do not extend over the end of a chunk."""
+class RowCursor:
+    """A position in the rows of a reader; blocks do not extend over the end of a chunk."""
 
-    def __init__(self, chunks: Iterable[PointArray], mask: np.ndarray | None) -> None:
-        self.cursors = self._chunk_cursors(chunks, mask)
-        self.current: _ArrayCursor | None = None
-
-    @staticmethod
-    def _chunk_cursors(chunks: Iterable[PointArray], mask: np.ndarray | None) -> Iterator[_ArrayCursor]:
-        first = 0
-        for chunk in chunks:
-            stop = first + n_points(chunk)
-            yield ArrayReader(chunk, first).cursor(None if mask is None else mask[first:stop])
-            first = stop
+    def __init__(self, reader: RowReader, mask: np.ndarray | None) -> None:
+        self.reader, self.mask, self.chunks = reader, mask, iter(reader.chunks)
+        self.chunk: PointArray | None = None
+        self.passed, self.rows = (
+            0,
+            np.empty(0, dtype=np.intp),
+        )  # rows before the chunk; rows of it not yet read
 
     def read(self, size: int) -> Block | None:
-        while True:
-            block = None if self.current is None else self.current.read(size)
-            if block is not None:
-                return block
-            self.current = next(self.cursors, None)
-            if self.current is None:
+        """Return the next block of at most ``size`` rows; None at the end."""
+        while len(self.rows) == 0:
+            self.passed += 0 if self.chunk is None else n_points(self.chunk)
+            self.chunk = next(self.chunks, None)
+            if self.chunk is None:
                 return None
+            self.rows = np.arange(n_points(self.chunk))
+            if self.mask is not None:
+                self.rows = self.rows[self.mask[self.passed : self.passed + len(self.rows)]]
+        assert self.chunk is not None
+        rows, self.rows = self.rows[:size], self.rows[size:]
+        positions, indices = self.passed + rows, self.reader.indices
+        return (
+            self.reader.first + positions if indices is None else indices[positions],
+            self.chunk[rows[0] : rows[-1] + 1] if self.mask is None else self.chunk[rows],
+        )
 
 
 def read_blocks(reader: RowReader, size: int, mask: np.ndarray | None = None) -> Iterator[Block]:

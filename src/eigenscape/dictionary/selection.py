@@ -1,4 +1,7 @@
-"""Greedy selection of a dictionary (Ouimet sec. 3, algorithms 1 and 2), with candidates taken in blocks."""
+"""Greedy selection of a dictionary (Ouimet sec. 3, algorithms 1 and 2), with candidates taken in blocks.
+
+Members may also be selected by randomly pivoted Cholesky (Chen et al. 2022).
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,10 @@ from scipy.linalg import solve_triangular
 
 from eigenscape._display import short_repr
 from eigenscape._progress import stage
-from eigenscape.dictionary.readers import RowReader
+from eigenscape.dictionary.readers import RowReader, read_blocks
 from eigenscape.dictionary.source import KernelSource, PointArray, stack_rows
 from eigenscape.dictionary.span import MAX_ROUNDING, RESOLUTION, Span, SpanProjection, rounding_of_weights
 from eigenscape.kernels.base import n_points
-
-#: Rounding is negligible while all squared pivots exceed this multiple of the squared norm.
-_WELL_CONDITIONED = 1e-4
-#: Typical share of the estimated rounding error, which adds the errors of all weights without their signs.
-_TYPICAL = 1e-3
-#: Bisections of the tolerance in algorithm 2.
-_BISECTIONS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +45,7 @@ class Dictionary:
 def empty_dictionary(
     source: KernelSource, Y: PointArray, sum_to_one: bool, n_jobs: int | None = None
 ) -> Dictionary:
-    """Return a dictionary without members for points such as those of ``Y``."""
+    """Return a dictionary without members; ``Y`` is a sample of the points."""
     sample = Y[:256]
     indices = np.arange(n_points(sample))
     scale = float(np.mean(source.diagonal(sample, indices)))
@@ -68,7 +64,7 @@ def extend(
 ) -> tuple[Dictionary, SpanProjection]:
     """Apply algorithm 1 to one block of candidates, in order, up to ``max_size`` members.
 
-    ``tol`` is one tolerance, or one for each candidate (b,). The selection is that of testing one candidate
+    ``tol`` is one tolerance, or one for each candidate (b,). The result is the same as testing one candidate
     after another: each selected point adds one coordinate to all candidates of the block. Returns the
     extended dictionary and the projection of the block on it.
     """
@@ -123,7 +119,7 @@ class _Block:
         residual, norm = float(self.residual[position]), float(self.squared_norm[position])
         if residual <= RESOLUTION * norm:
             return False
-        if min(residual, self.smallest_pivot) > _WELL_CONDITIONED * norm:
+        if min(residual, self.smallest_pivot) > 1e-4 * norm:  # rounding is negligible
             return True
         a, span = self.n_selected, self.start.span
         own = self.rows[:a, position]  # coordinates in the directions of the points selected in this block
@@ -135,7 +131,8 @@ class _Block:
             self.Z[position] - later @ self.Z[self.selected] if a else self.Z[position]
         )
         weights = float(np.abs(earlier).sum() + np.abs(later).sum())
-        return residual > _TYPICAL * float(rounding_of_weights(np.array(weights), np.array(norm)))
+        # The estimate adds the errors of all weights without their signs; the typical error is much smaller.
+        return residual > 1e-3 * float(rounding_of_weights(np.array(weights), np.array(norm)))
 
     def select(self, position: int) -> None:
         """Add a candidate: a new row of ``L``, with the square root of its residual on the diagonal."""
@@ -262,7 +259,6 @@ class CandidateScan(Protocol):
         ``max_size`` instead. Errors are stored for the dictionary that is returned, so the next call must
         extend that dictionary. ``next_tol`` is a lower bound, usually met, of the tolerances of later calls.
         """
-        ...
 
 
 class RowScan:
@@ -295,7 +291,7 @@ def select_by_size(dictionary: Dictionary, scan: CandidateScan, size: int, first
         while (extended := scan.extend(dictionary, above, size)) is None:
             below, above = above, 10 * above
         while True:
-            for _ in range(_BISECTIONS):
+            for _ in range(40):
                 if extended is not None:
                     advance(extended.size - dictionary.size)
                     dictionary = extended
@@ -312,3 +308,64 @@ def select_by_size(dictionary: Dictionary, scan: CandidateScan, size: int, first
             # Step 25 assumes that epsilon+ leads to more than `size` members, but that was tested with a
             # smaller dictionary; members added since may have reduced the number. Bisect again from 0.
             extended, below, above = last, 0.0, below
+
+
+#: Proposals of the first block after the errors were computed, and of the largest; sizes double in between.
+FIRST_BLOCK, LAST_BLOCK = 256, 8192
+
+
+def select_by_random_pivots(dictionary: Dictionary, X: PointArray, size: int, seed: int) -> Dictionary:
+    """Select ``size`` members, each with a probability proportional to its projection error.
+
+    The result is the same as drawing one member at a time and updating the errors of all points after each: a
+    point is proposed with a probability proportional to its error for an earlier dictionary, and accepted
+    with probability (present error) / (earlier error), which is at most 1 (rejection sampling, Epperly et al.
+    2024). Only proposals are projected; the errors of all points are computed again when that costs no more
+    than the proposals made with the earlier ones.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        A dictionary without members.
+    X : array of shape (n_samples, n_features)
+        The points.
+    size : int
+        Number of members; fewer are returned if fewer points are independent.
+    seed : int
+        Seed of the proposals.
+
+    Returns
+    -------
+    Dictionary
+    """
+    n, random = n_points(X), np.random.default_rng(seed)
+    indices = np.arange(n)
+    norms = dictionary.span.source.diagonal(X, indices)
+    errors = np.maximum(norms, 0.0)  # of the empty dictionary; the errors of an affine hull may be larger
+    least = RESOLUTION * float(errors.sum())
+    with stage("dictionary", total=size) as advance:
+        while dictionary.size < size and errors.sum() > least:
+            before, proposed, block = dictionary.size, 0, 1 if dictionary.size == 0 else FIRST_BLOCK
+            cumulative = np.cumsum(errors)
+            while dictionary.size < size and proposed < n:
+                draws = random.random((block, 2))
+                chosen = np.searchsorted(cumulative, draws[:, 0] * cumulative[-1], side="right")
+                chosen = np.minimum(chosen, n - 1)  # a product rounded up to the sum
+                thresholds = draws[:, 1] * errors[chosen]
+                dictionary = extend(dictionary, X[chosen], chosen, thresholds, size)[0]
+                proposed, block = proposed + block, min(2 * block, LAST_BLOCK)
+                if before == 0:  # one member: from here on errors decrease
+                    break
+            advance(dictionary.size - before)
+            if dictionary.size == before:
+                break
+            if dictionary.size < size:
+                errors = _errors(dictionary.span, X)
+                errors[dictionary.indices] = 0.0
+    return dictionary
+
+
+def _errors(span: Span, X: PointArray) -> np.ndarray:
+    """Return the projection errors (n,) of all points (Ouimet eq. 8)."""
+    blocks = read_blocks(RowReader([X]), LAST_BLOCK)
+    return np.concatenate([span.project(Y, rows).error for rows, Y in blocks])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -17,26 +17,6 @@ from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel, P
 PointArray: TypeAlias = Rows
 
 
-class KernelSource(Protocol):
-    """A kernel whose training points are selected one after another."""
-
-    def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
-        """Return the kernel values (n_new, m) between points and members."""
-        ...
-
-    def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
-        """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
-        ...
-
-    def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
-        """Return the representation of the points as members of a dictionary."""
-        ...
-
-    def to(self, Z: PointArray) -> Columns:
-        """Return the kernel between any points and the points ``Z``."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class PairwiseSource:
     """A kernel of two points. Members are the points themselves; the training set is not kept."""
@@ -44,15 +24,19 @@ class PairwiseSource:
     kernel: PairwiseKernel
 
     def values(self, Y: PointArray, members: PointArray) -> np.ndarray:
+        """Return the kernel values (n_new, m) between points and members."""
         return self.kernel.evaluate(as_float64(Y), members)
 
     def diagonal(self, Y: PointArray, indices: np.ndarray | None) -> np.ndarray:
+        """Return ``k(y, y)`` (n_new,); ``indices`` are the training rows of ``Y``, None for new points."""
         return self.kernel.diagonal(as_float64(Y))
 
     def members(self, Y: PointArray, indices: np.ndarray | None) -> PointArray:
+        """Return the representation of the points as members of a dictionary."""
         return as_float64(Y)
 
     def to(self, Z: PointArray) -> Columns:
+        """Return the kernel between any points and the points ``Z``."""
         right = as_float64(Z)
         return lambda Y, table=None: self.kernel.evaluate(as_float64(Y), right)  # noqa: ARG005
 
@@ -82,6 +66,10 @@ class MatrixColumnSource:
 
     def to(self, Z: PointArray) -> Columns:
         return self.kernel.to(Z)
+
+
+#: A kernel whose training points are selected one after another.
+KernelSource: TypeAlias = "PairwiseSource | MatrixColumnSource"
 
 
 def kernel_source(similarity: BoundKernel) -> KernelSource:
@@ -129,9 +117,9 @@ class DividedPairwise(PairwiseKernel):
         if not averages.min(initial=np.inf) > 0:
             worst = int(np.argmin(averages))
             raise ValueError(
-                f"divisive normalisation needs positive average similarities, but that of point {worst} to a"
-                f" sample of the data is {averages[worst]:g}; use a wider kernel (a smaller gamma) without"
-                " negative values"
+                f"divisive normalisation needs positive average similarities, but the average between point"
+                f" {worst} and a sample of the data is {averages[worst]:g}; use a wider kernel (a smaller"
+                " gamma) without negative values"
             )
         return averages
 

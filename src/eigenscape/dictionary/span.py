@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dtrtri
 
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.kernels.base import n_points
 from eigenscape.operators.gram import check_finite
@@ -23,10 +23,6 @@ RESOLUTION = 1e-12
 #: Rounding errors of squared distances up to this multiple of the squared norm are expected: a few times
 #: ``sqrt(eps)``.
 MAX_ROUNDING = 1e-7
-#: Multiple of the estimated rounding error, per member, below which a negative squared distance is rounding.
-_ROUNDING = 10.0
-#: Smallest ratio of the pivots for which the Cholesky factor is inverted explicitly.
-_MIN_PIVOT_RATIO = 1e-3
 #: Columns per block of a triangular product.
 _COLUMNS = 128
 #: Rows per block and thread; fixed, so that results do not depend on the number of threads.
@@ -116,9 +112,7 @@ class Span:
         wrong = (diagonal < 0) | (residual < -MAX_ROUNDING * np.abs(squared_norm))
         which = np.flatnonzero(wrong)
         if len(which) and self.size:
-            rounding = (
-                _ROUNDING * (self.size + 1) * self.rounding_error(Z[which], np.abs(squared_norm[which]))
-            )
+            rounding = 10 * (self.size + 1) * self.rounding_error(Z[which], np.abs(squared_norm[which]))
             wrong[which] = (diagonal[which] < 0) | (residual[which] < -rounding)
         if wrong.any():
             worst = int(np.argmin(np.where(wrong, np.minimum(residual, diagonal), np.inf)))
@@ -142,7 +136,7 @@ class Span:
         def fill(positions: np.ndarray, block: PointArray) -> None:
             bounds[positions] = self._error_bounds(block, indices[positions], tol)
 
-        for _ in map_blocks(fill, ArrayReader(Y), _ROWS, self.n_jobs):
+        for _ in map_blocks(fill, RowReader([Y]), _ROWS, self.n_jobs):
             pass
         return bounds
 
@@ -180,7 +174,7 @@ class Span:
         def fill(positions: np.ndarray, block: PointArray) -> None:
             Z[positions] = self.from_values(self.values(block))
 
-        for _ in map_blocks(fill, ArrayReader(Y), _ROWS, self.n_jobs):
+        for _ in map_blocks(fill, RowReader([Y]), _ROWS, self.n_jobs):
             pass
         return Z
 
@@ -230,7 +224,7 @@ class Span:
     def _inverse(self) -> np.ndarray | None:
         """``L^-1`` if ``L`` is well conditioned; products with it are faster than triangular solves."""
         pivots = np.diagonal(self.factor)
-        ill_conditioned = self.size == 0 or pivots.min() <= _MIN_PIVOT_RATIO * pivots.max()
+        ill_conditioned = self.size == 0 or pivots.min() <= 1e-3 * pivots.max()
         return None if ill_conditioned else np.ascontiguousarray(dtrtri(self.factor, lower=1)[0])
 
     def solve_transposed(self, z: np.ndarray) -> np.ndarray:

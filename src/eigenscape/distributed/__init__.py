@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
-    from eigenscape.distributed.oriented import gather_noise, gather_signal
+    from eigenscape.distributed.oriented import gather_noise
     from eigenscape.distributed.pairs import reduce_pairs
     from eigenscape.distributed.pca import gather_moments
     from eigenscape.distributed.ppca import BlockRows
@@ -44,7 +44,7 @@ _NAMES = {
     "eigenscape.distributed.kernels": "bind_blocks",
     "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
     "eigenscape.distributed.mixture": "BlockMembers",
-    "eigenscape.distributed.oriented": "gather_noise gather_signal",
+    "eigenscape.distributed.oriented": "gather_noise",
     "eigenscape.distributed.pairs": "reduce_pairs",
     "eigenscape.distributed.pca": "gather_moments",
     "eigenscape.distributed.ppca": "BlockRows",
@@ -71,7 +71,6 @@ __all__ = [  # a literal list: type checkers read it
     "fit_dictionary_blocks",
     "gather_moments",
     "gather_noise",
-    "gather_signal",
     "is_collection",
     "is_lazy",
     "locality_of_blocks",

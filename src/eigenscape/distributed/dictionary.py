@@ -19,7 +19,7 @@ from eigenscape.dictionary.partitions import (
     pool_size,
     screen_partition,
 )
-from eigenscape.dictionary.readers import ArrayReader
+from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.selection import CandidateScan, Dictionary, RowScan, empty_dictionary, extend
 from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.dictionary.span import Span
@@ -121,7 +121,7 @@ def _select(
         dictionary = state.dictionary
     if complete:
         _check_distinct(options.size if options.tol is None else None, n_rows, head, blocks)
-    reader = ArrayReader(head, n_seen)
+    reader = RowReader([head], n_seen)
     scan: CandidateScan = RowScan(reader)
     if reader.n_rows < n_rows:
         scan = PartitionScan(BlockPartitions(blocks, lengths, n_seen), reader, max_rows)
@@ -201,8 +201,8 @@ def _merge_hashes(size: int, first: np.ndarray, second: np.ndarray) -> np.ndarra
 
 
 def _value_sums(Y: PointArray, span: Span) -> ValueSums:
-    return accumulate_values(span, ArrayReader(Y))
+    return accumulate_values(span, RowReader([Y]))
 
 
 def _moments(Y: PointArray, span: Span, mean: np.ndarray | None, origin: np.ndarray | None) -> FeatureMoments:
-    return accumulate_moments(span, ArrayReader(Y), mean, origin)
+    return accumulate_moments(span, RowReader([Y]), mean, origin)

@@ -12,7 +12,6 @@ from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.ppca import BlockRows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
 from eigenscape.distributed.signs import LargestEntries, largest_entries
-from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Mixture,
     MixtureExpectation,
@@ -24,7 +23,8 @@ from eigenscape.methods.mixture_ppca import (
     nearest_center,
     summarize_parts,
 )
-from eigenscape.methods.pca import axes_of_scatter
+from eigenscape.methods.observed_data import ObservedData, observed_data
+from eigenscape.methods.pca import ScatterMoments, axes_of_scatter
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
     LatentGaussian,
@@ -32,7 +32,6 @@ from eigenscape.methods.probabilistic_pca import (
     maximize,
     model_from_axes,
 )
-from eigenscape.methods.scatter import ScatterMoments
 
 #: Number of samples that k-means clusters to find where EM starts; up to this many, all of them.
 START_ROWS = 20_000

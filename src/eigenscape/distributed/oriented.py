@@ -9,18 +9,11 @@ import numpy as np
 
 from eigenscape.distributed._presence import is_collection
 from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
-from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.methods.oriented_pca import NoiseMoments, SignalMoments, noise_moments
+from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def gather_signal(blocks: Blocks) -> SignalMoments:
-    """Return the mean and covariance of all rows."""
-    total = gather_moments(blocks)
-    return SignalMoments(total.mean, total.scatter / total.n_rows, total.n_rows)
 
 
 def gather_noise(blocks: Blocks, y: Any, noise: Any, versions: Sequence[Any] | None) -> NoiseMoments:

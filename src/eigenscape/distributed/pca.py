@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.methods.scatter import ScatterMoments, scatter_moments
+from eigenscape.methods.pca import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 

@@ -14,8 +14,8 @@ from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import LargestEntries, largest_entries
-from eigenscape.methods.missing import ObservedData, check_observed, observed_data
-from eigenscape.methods.pca import PrincipalAxes, axes_of_scatter
+from eigenscape.methods.observed_data import ObservedData, check_observed, observed_data
+from eigenscape.methods.pca import PrincipalAxes, ScatterMoments, axes_of_scatter
 from eigenscape.methods.ppca_fit import pairwise_sums
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
@@ -24,7 +24,6 @@ from eigenscape.methods.probabilistic_pca import (
     expectation_sums,
     expected_covariance,
 )
-from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.solvers import SolverConfig
 
 

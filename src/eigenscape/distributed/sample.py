@@ -10,7 +10,7 @@ import dask
 import numpy as np
 
 from eigenscape._memory import available_bytes
-from eigenscape.dictionary.candidates import Candidates, select_candidates
+from eigenscape.dictionary.landmarks import Candidates, select_candidates
 from eigenscape.dictionary.source import PointArray
 from eigenscape.distributed.blocks import Blocks
 from eigenscape.distributed.reduce import count_rows, reduce_blocks, take_rows
@@ -62,7 +62,7 @@ def choose_sample(
     """Select ``size`` rows farthest first, or all rows if there are no more.
 
     Rows are selected in each partition, then among those selected in eight partitions, and so on. See
-    :func:`eigenscape.dictionary.candidates.select_candidates` for the distance of a row from the sample.
+    :func:`eigenscape.dictionary.landmarks.select_candidates` for the distance of a row from the sample.
     """
     truncate = partial(select_candidates, size=size, distance=distance, method=method)
     chosen = reduce_blocks(_candidates, blocks, Candidates.merge, size, distance, method, truncate=truncate)

@@ -15,9 +15,8 @@ from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.dictionary.landmarks import choose_points
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
-from eigenscape.dictionary.random_pivots import select_by_random_pivots
-from eigenscape.dictionary.readers import ArrayReader, read_blocks
-from eigenscape.dictionary.selection import empty_dictionary
+from eigenscape.dictionary.readers import RowReader, read_blocks
+from eigenscape.dictionary.selection import empty_dictionary, select_by_random_pivots
 from eigenscape.dictionary.source import (
     KernelSource,
     MatrixColumnSource,
@@ -85,7 +84,7 @@ def projection_error(self: Any, X: Any) -> np.ndarray:
     with running(self):
         X = check_input(self, X, reset=False)
         span = self.kernel_.span
-        return np.concatenate([span.project(Y).error for _, Y in read_blocks(ArrayReader(X), 8192)])
+        return np.concatenate([span.project(Y).error for _, Y in read_blocks(RowReader([X]), 8192)])
 
 
 def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
@@ -283,7 +282,7 @@ def fit_by_dictionary(
         return distributed.fit_dictionary_blocks(source, blocks, options, X)
     if options.tol is None:
         check_n_distinct(options.size, X)
-    return fit_dictionary(source, ArrayReader(X), options)
+    return fit_dictionary(source, RowReader([X]), options)
 
 
 def dictionary_attributes(

@@ -19,8 +19,8 @@ from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise
-from eigenscape.methods.inverse import Inverse, LocalAffine, relative_error, training_points
 from eigenscape.methods.kernel_ridge import KernelRidge
+from eigenscape.methods.local_affine import Inverse, LocalAffine, relative_error, training_points
 from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import PiecewiseEmbedding

@@ -20,7 +20,7 @@ from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
-from eigenscape.methods.missing import ObservedData, observed_data
+from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import PPCAResult, WeightedSamples
 from eigenscape.methods.probabilistic_pca import Posterior, draw_samples
 

@@ -50,8 +50,8 @@ def running(estimator: Any) -> Iterator[list[NotConvergedError]]:
 def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
     """As :func:`running`, for a fit: its stages are also tasks of scikit-learn's callbacks.
 
-    Parameters are checked. Fitted attributes are deleted at the beginning, and if an eigensolver failed. They
-    are set within the context, since callbacks get the fitted estimator at its end.
+    Fitted attributes are deleted at the beginning, before the parameters are checked, and if an eigensolver
+    failed. Attributes are set within the context, since callbacks get the fitted estimator at its end.
     """
     estimator._reset()
     check_parameters(estimator)

@@ -12,7 +12,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.inverse import training_points
+from eigenscape.methods.local_affine import training_points
 from eigenscape.quality.alignment import similarity
 
 

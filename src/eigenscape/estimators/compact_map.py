@@ -20,7 +20,7 @@ from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel
 from eigenscape.methods.compact import GOAL, compact_functions
-from eigenscape.methods.inverse import training_points
+from eigenscape.methods.local_affine import training_points
 from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.pieces import PiecewiseEmbedding
 
@@ -135,8 +135,8 @@ def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):
         assert isinstance(inner.eigenfunctions, LowRankEigenfunctions)
-        moments = inner.eigenfunctions.moments  # for the loss, and to continue a stream
-        return (inner.kernel.X, moments if isinstance(moments, np.ndarray) else moments.second)
+        # The moments are used for the loss, and to continue a stream.
+        return (inner.kernel.X, inner.eigenfunctions.moments.second)
     if isinstance(inner, Embedding) and isinstance(inner.kernel, AnchoredKernel):
         return (inner.kernel.X, inner.kernel.inner)
     if "components_" in vars(model) or not isinstance(

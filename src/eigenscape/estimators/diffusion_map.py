@@ -222,13 +222,13 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     False
     """
 
-    fit = fit_labelled
     _method = Method("diffusion-map", aliases=("diffusion", "dmap"), memory=Memory(square=4.5, blocked=True))
     _meaning = (
         "Distances on the map approximate diffusion distances: points are close if a random walk"
         " connects them easily."
     )
     _limits: ClassVar = {"alpha": NOT_NEGATIVE}
+    fit = fit_labelled
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
-from eigenscape.methods.missing import ObservedData, observed_data
+from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.probabilistic_pca import Posterior
 
 

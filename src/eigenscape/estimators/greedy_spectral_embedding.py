@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
-from eigenscape.dictionary.readers import ArrayReader, ChunkReader
+from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import check_in_memory, validate_blocks
@@ -36,11 +36,11 @@ from eigenscape.estimators._validation import check_choice, check_gamma
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.budget_fit import budget_fit
 from eigenscape.methods.dictionary_embedding import divided_greedy_embedding, greedy_embedding
 from eigenscape.methods.dictionary_fit import (
     DictionaryOptions,
     DictionaryState,
+    budget_fit,
     fit_dictionary,
     initial_state,
     partial_fit,
@@ -326,7 +326,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
                     self.selection, self.dictionary_size, similarity, X, options, self._source_
                 )
                 options = replace(options, members=members)
-            self._set_model(fit_dictionary(self._source_, ArrayReader(X), options), options, X)
+            self._set_model(fit_dictionary(self._source_, RowReader([X]), options), options, X)
             self._embedding_ = self._match_dtype(X, self._model_.coordinates)
         return self
 
@@ -429,7 +429,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
                 " read only once; pass the chunks again"
             )
         with running(self):
-            reader = ChunkReader(CheckedChunks(self, chunks))
+            reader = RowReader(CheckedChunks(self, chunks))
             self._set_model(second_pass(dictionary, reader, options), options)
         self._embedding_, self._stream_ = None, KeptChunks(chunks) if can_repeat(chunks) else None
         return self
@@ -479,7 +479,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if options.tol is not None or not can_repeat(chunks):
             self._first_pass(chunks, options)
         if can_repeat(chunks):
-            reader = ChunkReader(CheckedChunks(self, chunks, first=options.tol is None))
+            reader = RowReader(CheckedChunks(self, chunks, first=options.tol is None))
             if options.tol is None:
                 self._bind(next(iter(reader.chunks)))
                 state = fit_dictionary(self._source_, reader, options)

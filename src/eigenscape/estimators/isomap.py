@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape import _memory
-from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.estimators._base import (
     FitResult,
     KernelEstimator,
@@ -20,15 +18,13 @@ from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import check_landmarks, given_vertices, landmark_attributes
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._types import DenseSolver, LandmarkStrategy, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import (
-    Axes,
     LandmarkOptions,
-    LandmarkResult,
     isomap,
     landmark_isomap,
     ordinal_isomap,
@@ -36,7 +32,7 @@ from eigenscape.methods.isomap import (
 )
 from eigenscape.methods.kernel_pca import require_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import Ties, require_pair_memory
+from eigenscape.methods.ordinal import OrdinalOptions, Ties, require_pair_memory
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
@@ -120,12 +116,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     landmark_tol : float, default=0.01
         Tolerance of ``n_landmarks="auto"``: largest root mean square movement of at most 500 samples that are
         not landmarks, after alignment, relative to the spread of the embedding.
-    axes : {"landmarks", "samples"}, default="landmarks"
-        Points whose principal axes are the coordinates of a map from landmarks. "samples" projects all
-        samples on the span of the landmarks, as a dictionary does (Ouimet sec. 3), and takes their axes. At
-        the same number of landmarks the map is as close to Isomap on surfaces and much closer on images, for
-        little more time. The positive part of the landmarks' kernel is used, see ``landmark_rank_``;
-        ``negative_fraction_`` is the part left out. ``order`` and ``indefinite`` must have their defaults.
     ordinal : bool, default=False
         If True, fit the order of the geodesic distances instead of their values (Burges sec. 2.3), as
         :class:`OrdinalMDS` does. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
@@ -197,10 +187,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         ``(n_landmarks, movement)`` for each step of ``n_landmarks="auto"``.
     landmark_reason_ : str
         Explanation of the number of landmarks.
-    landmark_rank_ : int or ndarray of shape (n_connected_components,)
-        Set if ``axes="samples"``: the number of eigenfunctions of the landmarks on which the samples are
-        projected, those with eigenvalues above the magnitude of the most negative one, at least
-        ``n_components``. One value per component if components are embedded separately.
     stress_ : float or ndarray of shape (n_connected_components,)
         Kruskal's stress-1. Set if ``ordinal=True``; one value per component if components are embedded
         separately.
@@ -271,7 +257,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         n_landmarks: int | Literal["auto"] | None = None,
         landmarks: LandmarkStrategy | ArrayLike = "maxmin",
         landmark_tol: float = 0.01,
-        axes: Axes = "landmarks",
         ordinal: bool = False,
         n_init: int = 4,
         ties: Ties = "primary",
@@ -295,7 +280,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.landmark_tol = landmark_tol
-        self.axes = axes
         self.ordinal = ordinal
         self.n_init = n_init
         self.ties = ties
@@ -317,8 +301,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             return self._embed_landmarks(X)
         if self.landmarks != "maxmin":  # not the default
             raise ValueError(f"landmarks={self.landmarks!r} needs n_landmarks; set a number, or 'auto'")
-        if self.axes != "landmarks":
-            raise ValueError(f"axes={self.axes!r} needs landmarks; set n_landmarks to a number, or 'auto'")
         solver, dtype = self._solver(), _geodesic_dtype(X)
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
@@ -345,11 +327,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
 
     def _embed_landmarks(self, X: Any) -> FitResult:
         """Fit landmark Isomap to validated data."""
-        if self.axes == "samples" and (self.order, self.indefinite) != ("value", "keep"):
-            raise ValueError(
-                f"axes='samples' uses the positive part of the kernel, got order={self.order!r} and"
-                f" indefinite={self.indefinite!r}; leave them 'value' and 'keep', or set axes='landmarks'"
-            )
         choice = check_landmarks(
             self.n_landmarks,
             self.landmarks,
@@ -361,7 +338,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         require_landmark_memory(X.shape[0], choice.count or self.n_components + 1, dtype)
         neighborhood = self._neighborhood()
         given = given_vertices(X, choice, neighborhood)
-        landmarks = LandmarkOptions(choice.method, choice.count, given, self.landmark_tol, self.axes)
+        landmarks = LandmarkOptions(choice.method, choice.count, given, self.landmark_tol)
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
         results = [
@@ -381,16 +358,13 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         embedding = join([each.embedding for each in results], split, self.n_components)
         result = graph.result(embedding, split.labels, self.n_components)
         which = result.embedding.columns
-        if self.axes == "samples":
-            which = np.sort(np.concatenate([each.landmark_samples for each in results]))
-        elif result.vertex is not None:
+        if result.vertex is not None:
             which = np.unique(result.vertex, return_index=True)[1][which]
         searches = [each.search for each in results if each.search is not None]
         return result.with_attributes(
             {
                 **spectral_attributes(result.embedding),
                 **landmark_attributes(choice, which, searches),
-                **({"landmark_rank_": _ranks(results)} if self.axes == "samples" else {}),
                 "_spectrum_": DistanceSpectrum(results[0].distances) if len(results) == 1 else None,
             }
         )
@@ -402,9 +376,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
                 "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
             )
         max_iter = 300 if self.max_iter is None else self.max_iter
-        options = ordinal_options(
-            self.n_components, self.n_init, max_iter, 1e-6, self.ties, self.random_state
-        )
+        options = OrdinalOptions(self.n_components, self.n_init, max_iter, 1e-6, self.ties, self._seed())
         require_pair_memory(X.shape[0])
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected)
@@ -455,12 +427,3 @@ def _geodesic_dtype(X: Any) -> type:
         "set n_landmarks, or fit a sample and transform the rest",
     )
     return dtype
-
-
-def _ranks(results: Sequence[LandmarkResult]) -> int | np.ndarray:
-    """Return the number of eigenfunctions on which samples were projected; an array for several parts."""
-    kernels = [each.embedding.kernel for each in results]
-    ranks = np.array(
-        [kernel.directions.shape[1] for kernel in kernels if isinstance(kernel, ProjectedKernel)]
-    )
-    return int(ranks[0]) if len(ranks) == 1 else ranks

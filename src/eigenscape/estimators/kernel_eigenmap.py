@@ -23,12 +23,10 @@ from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_kernel_parameters
 from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.methods.elliptic import CovarianceType
-from eigenscape.methods.feature_map import FeatureMap, feature_map
-from eigenscape.methods.graph_embedding import Correction, Transformation
+from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.iterative_reduction import IterativeOptions
-from eigenscape.methods.kernel_centers import Placement
+from eigenscape.methods.kernel_centers import CovarianceType, Placement
 from eigenscape.methods.kernel_eigenmap import (
     KernelEigenmapOptions,
     choose_n_kernels,
@@ -356,7 +354,7 @@ class KernelEigenmap(Estimator):
         result = kernel_eigenmap(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, n_kernels, options
         )
-        kernels, self._map_ = result.mixture.forward_kernels, result.mixture
+        kernels, self._map_ = result.mixture.kernels, result.mixture
         self.centers_, self.sigma_, self.n_kernels_ = kernels.centers, kernels.sigma, len(kernels.centers)
         self.local_components_ = graph_data.points.shape[1] if n_local is None else n_local
         return result.transformation, result.coordinates
@@ -434,7 +432,7 @@ class KernelEigenmap(Estimator):
         check_is_fitted(self)
         if not isinstance(self._map_, AffineMixture):
             raise AttributeError("covariances_ is not available: basis='features' has no kernels")
-        return self._map_.forward_kernels.covariances
+        return self._map_.kernels.covariances
 
     @property
     def inverse_error_(self) -> float:

@@ -226,7 +226,9 @@ class KernelPCA(InverseMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Blocks | None = None, weights: np.ndarray | None = None) -> FitResult:
-        self._check_parameters(X, blocks)
+        if blocks is None:
+            check_components(self.n_components, X)
+        check_gamma(self.kernel, self.gamma)
         parameters: dict[str, Any] = {
             "gamma": self.gamma,
             "degree": self.degree,
@@ -258,8 +260,3 @@ class KernelPCA(InverseMixin, KernelEstimator):
         state = fit_by_dictionary(similarity, X, options, blocks, self.dictionary)
         model = greedy_embedding(state, options, self.n_components, rows)
         return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
-
-    def _check_parameters(self, X: Any, blocks: Blocks | None) -> None:
-        if blocks is None:
-            check_components(self.n_components, X)
-        check_gamma(self.kernel, self.gamma)

@@ -251,13 +251,13 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     (True, True)
     """
 
-    fit = fit_labelled
-    affinity_matrix_ = affinity_matrix
-    projection_error = projection_error
     _method = Method(
         "laplacian-eigenmaps", aliases=("le", "laplacian"), memory=Memory(square=4.5, blocked=True)
     )
     _meaning = "Neighbours are kept close; large distances are not meaningful."
+    fit = fit_labelled
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,

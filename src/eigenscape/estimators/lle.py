@@ -16,9 +16,8 @@ from eigenscape.estimators._types import GraphSolver, Metric, Neighbors, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local_gram import local_gram
-from eigenscape.methods.alignment import LLEMethod
 from eigenscape.methods.anchors import anchored_lle
-from eigenscape.methods.lle import locally_linear_embedding
+from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
@@ -185,8 +184,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     _pairwise_parameter = "metric"
     _solvers = NAMES
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
-    fit = fit_weighted
     _limits: ClassVar = {"c": Limits(1, open=True)}
+    fit = fit_weighted
 
     def __init__(
         self,

@@ -22,12 +22,10 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NoiseFloorWarning
-from eigenscape.methods.missing import ObservedData, observed_data
 from eigenscape.methods.mixture_ppca import (
     Membership,
     Mixture,
     MixtureOptions,
-    MixtureResult,
     MixtureSamples,
     WeightedMixtureSamples,
     canonical_mixture,
@@ -36,8 +34,9 @@ from eigenscape.methods.mixture_ppca import (
     n_parameters,
     run_mixture_em,
 )
+from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.ppca_fit import WeightedSamples, noise_floor
-from eigenscape.methods.probabilistic_pca import orthonormal_directions
+from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
 
@@ -178,7 +177,7 @@ class MixturePPCA(LatentMixin, Estimator):
                 else distributed.BlockMembers(given)
             )
             result = self._best_result(samples, options, random)
-            self._mixture_ = mixture = canonical_mixture(result.mixture, samples)
+            self._mixture_ = mixture = canonical_mixture(result.model, samples)
             self.weights_ = mixture.proportions
             self.means_ = np.stack([model.mean for model in mixture.models])
             self.loadings_ = np.stack([model.loadings for model in mixture.models])
@@ -196,7 +195,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
     def _best_result(
         self, samples: MixtureSamples, options: MixtureOptions, random: np.random.RandomState
-    ) -> MixtureResult:
+    ) -> EMResult[Mixture]:
         """Return the result of largest likelihood over several starts, each from its own k-means."""
         rows, weights = samples.starting_rows(options.solver.seed)
         results = []

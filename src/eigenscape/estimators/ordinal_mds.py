@@ -9,14 +9,14 @@ from scipy.spatial.distance import squareform
 
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._ordinal import ordinal_options, warn_if_not_converged
+from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._rows import check_input, check_symmetric
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
-from eigenscape.methods.ordinal import Ties, ordinal_mds, require_pair_memory
+from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, require_pair_memory
 
 
 class OrdinalMDS(Estimator):
@@ -145,8 +145,8 @@ class OrdinalMDS(Estimator):
         """
         with fitting(self):
             max_iter = cast("int", self.max_iter)  # None is not allowed here
-            options = ordinal_options(
-                self.n_components, self.n_init, max_iter, self.tol, self.ties, self.random_state
+            options = OrdinalOptions(
+                self.n_components, self.n_init, max_iter, self.tol, self.ties, self._seed()
             )
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))

@@ -194,9 +194,9 @@ class OrientedPCA(LinearMixin, Estimator):
     def _fit_collection(self, X: Any, y: ArrayLike | None, noise: Any, distorted: Any) -> Self:
         """Fit to a dask collection by reduction; no samples are stored."""
         blocks = validate_blocks(self, X, reset=True)
-        signal = distributed.gather_signal(blocks)
+        signal = distributed.gather_moments(blocks)
         if self.n_components is not None:
-            check_rank(self.n_components, signal.count, blocks.n_features)
+            check_rank(self.n_components, signal.n_rows, blocks.n_features)
         if noise is not None and not is_collection(noise):
             moments = noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
         else:

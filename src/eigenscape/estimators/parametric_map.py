@@ -20,7 +20,7 @@ from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge
 from eigenscape.pieces import PiecewiseEmbedding
-from eigenscape.quality.map_loss import map_loss
+from eigenscape.quality.loss import map_loss
 
 
 class ParametricMap(Estimator):

@@ -23,6 +23,7 @@ from eigenscape.estimators._running import fitting, running
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
+    ScatterMoments,
     axes_if_determined,
     centered_linear_kernel,
     entropy,
@@ -33,9 +34,9 @@ from eigenscape.methods.pca import (
     pca,
     pca_of_scatter,
     reconstruction_error,
+    scatter_moments,
     training_losses,
 )
-from eigenscape.methods.scatter import ScatterMoments, scatter_moments
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.quality.pair_moments import PairMoments

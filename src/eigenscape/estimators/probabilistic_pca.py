@@ -14,7 +14,7 @@ from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,

@@ -14,13 +14,13 @@ from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting
 from eigenscape.methods.projection_pursuit import (
+    INDICES,
     AnalyticObjective,
     NumericalObjective,
     Objective,
     pursue,
     whiten,
 )
-from eigenscape.methods.pursuit_index import INDICES
 from eigenscape.solvers.pairs import canonical_signs
 
 

@@ -18,9 +18,8 @@ from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
-from eigenscape.methods.projection_pursuit import AnalyticObjective, pursue, whiten
+from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
-from eigenscape.methods.pursuit_index import INDICES
 
 
 class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
@@ -122,7 +121,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         -------
         self
         """
-        min_gain = self._check_parameters()
+        check_parameters(self)
         X = validate_rows(self, X, reset=True, dtype=np.float64, ensure_min_samples=2)
         n_features = X.shape[1]
         if self.n_components is not None and self.n_components > n_features:
@@ -145,7 +144,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
             found = pursue(white.Z, objective, count, self.n_init, self.max_iter, self.tol, seed)
         rng = np.random.default_rng(seed)
         estimates = [fit_marginal(white.Z @ direction, rng) for direction in found.directions]
-        kept = [m for m, (_, gain) in enumerate(estimates) if gain >= min_gain]
+        kept = [m for m, (_, gain) in enumerate(estimates) if gain >= self.min_gain]
         self.directions_, self.gains_ = found.directions[kept], np.array([estimates[m][1] for m in kept])
         self.n_components_, self.n_iter_ = len(kept), int(found.n_iter.max())
         marginals = [estimates[m][0] for m in kept]
@@ -157,11 +156,6 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
                 ConvergenceWarning,
             )
         return self
-
-    def _check_parameters(self) -> float:
-        """Validate the parameters and return ``min_gain``."""
-        check_parameters(self)
-        return float(self.min_gain)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Compute the log density of each sample.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
@@ -46,11 +47,12 @@ from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.graph.neighborhood import Joined
 from eigenscape.kernels.affinity import AffinityWeights
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.cluster_count import CountEvidence, count_evidence
 from eigenscape.methods.clustering import (
+    CountEvidence,
     best_threshold,
     cluster_centers,
     cluster_sums,
+    count_evidence,
     discretizing_rotation,
     low_rank_cut,
     normalized_cut,
@@ -58,7 +60,7 @@ from eigenscape.methods.clustering import (
 )
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
-from eigenscape.methods.recursive_cuts import CutTree, normalized_exponentials, recursive_cuts, side_spread
+from eigenscape.methods.recursive_cuts import CutTree, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
 from eigenscape.pieces import OnDisconnected, join
 
@@ -85,7 +87,7 @@ class Threshold:
 
     def memberships(self, coordinates: np.ndarray) -> np.ndarray:
         excess = (coordinates[:, 0] - self.value) / self.spread
-        return normalized_exponentials(np.column_stack([-np.maximum(excess, 0), -np.maximum(-excess, 0)]))
+        return softmax(np.column_stack([-np.maximum(excess, 0), -np.maximum(-excess, 0)]), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +106,8 @@ class NearestCenter:
         return cdist(coordinates, self.centers, "sqeuclidean").argmin(axis=1)
 
     def memberships(self, coordinates: np.ndarray) -> np.ndarray:
-        return normalized_exponentials(
-            -cdist(coordinates, self.centers, "sqeuclidean") / (2 * self.spread**2)
-        )
+        squares = cdist(coordinates, self.centers, "sqeuclidean")
+        return softmax(-squares / (2 * self.spread**2), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,9 +350,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     array([1., 1., 1., 1., 1.])
     """
 
-    fit = fit_weighted
-    affinity_matrix_ = affinity_matrix
-    projection_error = projection_error
     _method = Method(
         "spectral-clustering",
         aliases=("spectral",),
@@ -362,6 +360,9 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         "The coordinates are those in which the clusters were found; clusters are more meaningful"
         " than distances."
     )
+    fit = fit_weighted
+    affinity_matrix_ = affinity_matrix
+    projection_error = projection_error
 
     def __init__(
         self,

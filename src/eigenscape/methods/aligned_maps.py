@@ -24,10 +24,8 @@ from eigenscape.solvers import SolverConfig
 
 #: Couplings that are compared, in ascending order.
 COUPLINGS = (0.1, 0.3, 1.0, 3.0, 10.0)
-#: Parts into which links are divided, one of which is left out at a time.
+#: Number of parts into which links are divided; one part is left out at a time.
 N_FOLDS = 4
-#: Number of links left out after which no further part is.
-ENOUGH = 200
 
 
 class AlignedEmbedding(NamedTuple):
@@ -81,9 +79,10 @@ def aligned_eigenmaps(
 ) -> AlignedEmbedding:
     """Return one map for each view, from the eigenvectors of one graph.
 
-    The graph has the edges of all views and the links between them: ``(S - K) z = sigma S z`` with
-    ``K = diag(K_1, K_2, ...) + mu C`` (Ham et al. 2005, with the links in the degrees ``S``). A new point has
-    no links, so its Nyström formula is that of its own view. ``pairs`` are the links used, by default all.
+    The graph has the edges of all views and the links between them: ``(S - K) z = sigma S z`` with ``K =
+    diag(K_1, K_2, ...) + mu C`` (Ham et al. 2005, with the links in the degrees ``S``). A new point has no
+    links, so its Nyström formula is the formula of its own view. ``pairs`` are the links used, by default
+    all.
     """
     links = views.links(coupling, views.pairs if pairs is None else pairs)
     affinity = Precomputed().bind(sparse.csr_array(views.edges + links))
@@ -95,7 +94,7 @@ def aligned_eigenmaps(
     for base in views.affinities:
         rows = slice(start, start + base.X.shape[0])
         kernel = replace(functions.kernel, base=LinkedAffinity(base, start, links[rows]))
-        own = Landmarks(base.X, None)  # the eigenvectors are those of the vertices of all views
+        own = Landmarks(base.X, None)  # the eigenvectors contain the vertices of all views
         maps.append(replace(whole, eigenfunctions=replace(functions, kernel=kernel), landmarks=own))
         start = rows.stop
     return AlignedEmbedding(whole.coordinates, maps)
@@ -121,7 +120,7 @@ def choose_coupling(views: Views, n_components: int, solver: SolverConfig) -> Co
             continue
         found = [aligned_eigenmaps(views, mu, n_components, solver, kept) for mu in COUPLINGS]
         losses.append(np.array([link_losses(each.coordinates, out) for each in found]))
-        if sum(part.shape[1] for part in losses) >= ENOUGH:
+        if sum(part.shape[1] for part in losses) >= 200:  # enough links were left out
             break
     if not losses:
         raise ValueError(

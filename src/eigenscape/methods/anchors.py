@@ -3,11 +3,12 @@
 Every point is a combination ``a(x)`` of ``m`` anchors, as in the landmarks of Vladymyrov and
 Carreira-Perpinan 2013. With the weights ``A`` (n, m) of all vertices, the map is ``A U``, and the
 eigenproblems of the graph become ``A'(D - W)A u = s A'DA u`` and ``A'(I - W)'(I - W)A u = s A'A u``, both
-m x m: the problem of Brand eq. 8 with ``Z = A'``. The graph is that of all points.
+m x m: the problem of Brand eq. 8 with ``Z = A'``. The graph contains all points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +23,11 @@ from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
 from eigenscape.kernels.local_gram import LocalGram
-from eigenscape.methods.alignment import LLEMethod, alignment_factor
 from eigenscape.methods.kernel_centers import place_centers
+from eigenscape.methods.lle import LLEMethod, alignment_factor
 from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import relative_residuals
-from eigenscape.solvers.pairs import canonical_signs
-
-#: Directions of ``A'DA`` (unit diagonal) with smaller eigenvalues are dropped.
-_RANK_TOL = 1e-10
-#: Entries per row of the products whose squares are summed, for the size of blocks.
-_ENTRIES = 100
+from eigenscape.solvers.pairs import column_signs
 
 
 def place_anchors(X: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -44,8 +40,8 @@ def anchored_laplacian_eigenmaps(
 ) -> Embedding:
     """Return the solutions of ``A'(D - W)A u = s A'DA u`` with the smallest nonzero ``s``.
 
-    Coordinates are ``sqrt(n) a(x) . u``, as those of :func:`~eigenscape.methods.laplacian.
-    laplacian_eigenmaps`, which they approach as anchors are added."""
+    Coordinates are ``sqrt(n) a(x) . u``. They approach the coordinates of
+    :func:`~eigenscape.methods.laplacian.laplacian_eigenmaps` as anchors are added."""
     points = np.asarray(affinity.X, dtype=np.float64)
     weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), None, solver.n_jobs)
     edges = affinity.edges()
@@ -107,7 +103,8 @@ def _solve(
     centred = forms.moment - forms.mass * np.outer(means, means)
     size = np.sqrt(np.diagonal(forms.moment))
     size = np.where(size > 0, size, 1.0)[:, None]  # anchors that no point uses
-    whitener = whiten(centred / size / size.T, _RANK_TOL, np.ones(len(size))).whitener / size
+    # Directions of A'DA (unit diagonal) with eigenvalues below 1e-10 are dropped.
+    whitener = whiten(centred / size / size.T, 1e-10, np.ones(len(size))).whitener / size
     with stage("eigen-solve"):
         pairs = generalized_eigh(forms.rough, centred, None, "smallest", whitener)
     if pairs.rank < n_components:
@@ -120,7 +117,7 @@ def _solve(
     inner = (U * everything) @ U.T + 1 / forms.mass  # H, on the span of the whitened directions
     U = np.column_stack([np.full(len(U), forms.mass**-0.5), U[:, :n_components]])
     values = np.sqrt(forms.mass) * (A @ U)
-    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
+    signs = column_signs(values)
     signs[0] = 1.0
     gaps = np.append(0.0, pairs.values[:n_components])
     residuals = relative_residuals(forms.rough, forms.moment, gaps, U)
@@ -134,23 +131,31 @@ def _solve(
 
 
 def _laplacian_form(A: sparse.csr_array, W: sparse.csr_array, degree: np.ndarray) -> np.ndarray:
-    """Return ``A'(D - W)A`` as a sum over blocks of vertices."""
-    total = np.zeros((A.shape[1], A.shape[1]))
-    with stage("assembly", total=A.shape[0]) as advance:
-        for rows in row_blocks(A.shape[0], 12 * _ENTRIES):
-            some = A[rows]
-            total += (some.T @ (sparse.diags_array(degree[rows]) @ some - W[rows] @ A)).toarray()
-            advance(rows.stop - rows.start)
+    """Return ``A'(D - W)A``."""
+
+    def block(rows: slice) -> sparse.csr_array:
+        return A[rows].T @ (sparse.diags_array(degree[rows]) @ A[rows] - W[rows] @ A)
+
+    total = _assemble(block, A.shape[0], A.shape[1])
     return (total + total.T) / 2
 
 
 def _square(F: sparse.csr_array, A: sparse.csr_array) -> np.ndarray:
-    """Return ``(FA)'FA`` as a sum over blocks of rows of ``F``."""
-    total = np.zeros((A.shape[1], A.shape[1]))
-    with stage("assembly", total=F.shape[0]) as advance:
-        for rows in row_blocks(F.shape[0], 12 * _ENTRIES):
-            part = F[rows] @ A
-            total += (part.T @ part).toarray()
+    """Return ``(FA)'FA``."""
+
+    def block(rows: slice) -> sparse.csr_array:
+        part = F[rows] @ A
+        return part.T @ part
+
+    return _assemble(block, F.shape[0], A.shape[1])
+
+
+def _assemble(block: Callable[[slice], sparse.csr_array], n: int, m: int) -> np.ndarray:
+    """Return the sum (m, m) of ``block`` over ``n`` rows; a row of a product has about 100 entries."""
+    total = np.zeros((m, m))
+    with stage("assembly", total=n) as advance:
+        for rows in row_blocks(n, 12 * 100):
+            total += block(rows).toarray()
             advance(rows.stop - rows.start)
     return total
 

@@ -1,24 +1,30 @@
-"""Centres of clusters, and cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2)."""
+"""Centres and number of clusters, and cuts of a weighted graph (Belkin sec. 4; Burges sec. 2.5.2).
+
+A number of clusters is stable if the clusters stay the same under random weights of the points, drawn from an
+exponential distribution: the Bayesian bootstrap (Rubin 1981) of the empirical measure. The stable number with
+the largest eigengap is chosen.
+
+See docs/decisions/methods-clusters.md.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.spatial.distance import cdist
 
 from eigenscape._memory import row_blocks
+from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Matrix
 from eigenscape.dictionary.low_rank import LowRankOperator
-from eigenscape.kernels.base import n_points
+from eigenscape.kernels.base import BoundKernel, n_points
+from eigenscape.methods.laplacian import UnitRows, divided_eigenfunctions
 from eigenscape.operators import Operator
 from eigenscape.quality.cuts import cut_of_sums
-
-#: Maximum number of rotations in the discretisation of Yu and Shi.
-_ROTATIONS = 100
-#: Maximum number of iterations of k-means, and their tolerance relative to the variance of the features.
-_KMEANS_STEPS, _KMEANS_TOL = 300, 1e-4
+from eigenscape.solvers import SolverConfig
 
 
 def cluster_centers(
@@ -31,19 +37,20 @@ def cluster_centers(
 ) -> np.ndarray:
     """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers.
 
-    ``weights`` (n,) are those of the rows; None if all are 1."""
+    A run has at most 300 iterations and ends when the centres move by less than 1e-4 of the mean variance of
+    the features. ``weights`` (n,) are the weights of the rows; None if all are 1."""
     from eigenscape._compiled.kmeans import improve_centers, seed_centers
 
     X = np.ascontiguousarray(X, dtype=np.float64)
     weights = np.ones(len(X)) if weights is None else weights
     mean = np.average(X, axis=0, weights=weights)
-    tol = _KMEANS_TOL * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
+    tol = 1e-4 * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
     draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
 
     def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
         centers = np.empty((n_clusters, X.shape[1]))
         seed_centers(X, weights, uniform, centers)
-        return improve_centers(X, weights, centers, _KMEANS_STEPS, tol), centers
+        return improve_centers(X, weights, centers, 300, tol), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
 
@@ -54,7 +61,7 @@ def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None =
     It alternates between the nearest indicators ``X`` of ``Z R`` (their eq. 24: the largest entry of each
     row) and the nearest rotation ``R = V U'`` with ``X' Z = U S V'`` (eq. 25 to 27), until the trace of ``S``
     stays the same. The first rotation consists of rows of ``Z`` that are nearly orthogonal. ``weights`` (n,)
-    are those of the rows; None if all are 1.
+    are the weights of the rows; None if all are 1.
     """
     n, k = Z.shape
     mass = np.cumsum(np.ones(n) if weights is None else weights)
@@ -65,7 +72,7 @@ def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None =
         overlap += np.abs(Z @ R[:, column - 1])
         R[:, column] = Z[np.argmin(overlap)]
     last = -np.inf
-    for _ in range(_ROTATIONS):
+    for _ in range(100):
         labels = np.argmax(Z @ R, axis=1)
         sums = np.zeros((k, k))
         np.add.at(sums, labels, Z if weights is None else weights[:, None] * Z)  # X' Z
@@ -155,3 +162,75 @@ def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
     # The mean of two adjacent numbers may be rounded to the upper one, which is to be above the threshold.
     middle = (ranked[best] + ranked[best + 1]) / 2
     return float(middle if middle < ranked[best + 1] else ranked[best]), float(value[best])
+
+
+#: Clusters count as stable from this mean adjusted Rand index on.
+STABLE = 0.9
+
+
+class CountEvidence(NamedTuple):
+    """Evidence for each number of clusters ``2, 3, ...``."""
+
+    n_clusters: np.ndarray
+    eigengap: np.ndarray  # l_k - l_{k+1} of the divided affinity
+    stability: np.ndarray  # mean adjusted Rand index under reweighting
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether no number of clusters is stable."""
+        return not (self.stability >= STABLE).any()
+
+    def best(self) -> int:
+        """Return the stable number with the largest eigengap; without one, the most stable number."""
+        is_stable = self.stability >= STABLE
+        score = self.stability if self.is_weak else np.where(is_stable, self.eigengap, -np.inf)
+        return int(self.n_clusters[np.argmax(score)])
+
+
+def count_evidence(
+    affinity: BoundKernel,
+    max_clusters: int,
+    solver: SolverConfig,
+    *,
+    diagonal: bool = True,
+    weights: Operator | None = None,
+    measure: np.ndarray | None = None,
+) -> CountEvidence:
+    """Return the evidence for ``2, ..., max_clusters`` clusters; fewer if there are not enough eigenvectors.
+
+    Parameters as for :func:`~eigenscape.methods.laplacian.laplacian_eigenmaps`.
+    """
+    functions = divided_eigenfunctions(affinity, max_clusters, solver, diagonal, weights, measure)
+    values = functions.pairs.values
+    counts = range(2, len(values))
+    labels = [_clusters(functions.on_training[:, :k], k, measure, solver) for k in counts]
+    rng = np.random.default_rng(solver.seed)
+    stability, n_draws = np.zeros(len(counts)), 8
+    with stage("stability of clusters", total=n_draws) as advance:
+        for _ in range(n_draws):
+            drawn = rng.exponential(size=functions.n_train) * (1.0 if measure is None else measure)
+            again = divided_eigenfunctions(affinity, max_clusters, solver, True, weights, drawn)
+            for place, k in enumerate(counts):
+                other = _clusters(again.on_training[:, :k], k, drawn, solver)
+                stability[place] += adjusted_rand_index(labels[place], other) / n_draws
+            advance(1)
+    return CountEvidence(np.arange(2, len(values)), values[1:-1] - values[2:], stability)
+
+
+def _clusters(values: np.ndarray, k: int, measure: np.ndarray | None, solver: SolverConfig) -> np.ndarray:
+    """Return the clusters of rows of eigenfunctions, scaled to length one, by k-means."""
+    rows = UnitRows()(values, None)
+    centers = cluster_centers(rows, k, 4, solver.seed, solver.n_jobs, measure)
+    return cdist(rows, centers, "sqeuclidean").argmin(axis=1)
+
+
+def adjusted_rand_index(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the agreement of two partitions, 1 if they are equal and 0 on average if they are random."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), 1)
+    together, rows, columns, total = (
+        float((counts * (counts - 1)).sum() / 2)
+        for counts in (table, table.sum(axis=1), table.sum(axis=0), np.array([table.sum()]))
+    )
+    expected, largest = rows * columns / total, (rows + columns) / 2
+    return 1.0 if largest == expected else (together - expected) / (largest - expected)

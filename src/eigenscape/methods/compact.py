@@ -12,22 +12,13 @@ from eigenscape.dictionary.landmarks import greedy_pivots
 from eigenscape.kernels.bandwidth import median_distance
 from eigenscape.kernels.base import as_float64, n_points, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, Gaussian, PairwiseKernel, squared_euclidean
-from eigenscape.methods.inverse import evenly_spaced
 from eigenscape.methods.kernel_ridge import KernelRidge
+from eigenscape.methods.local_affine import evenly_spaced
 
 #: Root mean square error, relative to the spread of the map, that is small enough.
 GOAL = 0.01
 #: Sizes of dictionaries that are tried in turn.
 SIZES = (50, 100, 200, 400, 800, 1600)
-#: A doubling beyond this size must reduce the error to this fraction.
-_REQUIRED_DECREASE, _FREE_SIZE = 0.8, 200
-#: Maximal number of rows used to choose the dictionary, its size and its kernel; all rows determine the
-#: coefficients.
-_MAX_ROWS = 5000
-#: Maximal number of rows on which the error is measured.
-_MAX_SAMPLE = 1000
-#: Widths of Gaussian kernels that are tried, in units of the median distance between rows.
-_WIDTHS = (2.0, 1.0, 0.5, 0.25, 0.125)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +63,13 @@ def compact_functions(
     members.
     """
     X = as_float64(X)
-    candidates = evenly_spaced(n_points(X), _MAX_ROWS)
+    candidates = evenly_spaced(n_points(X), 5000)  # to choose the kernel and the dictionary from
     n = len(candidates)
     sizes = [step for step in SIZES if step == SIZES[0] or 2 * step <= n] if size is None else [size]
     best: tuple[float, PairwiseKernel, np.ndarray] | None = None
     for count in sizes:
         trial = _best_kernel(X[candidates], coordinates[candidates], kernel, min(count, n), n_jobs)
-        if best is not None and count > _FREE_SIZE and trial[0] > _REQUIRED_DECREASE * best[0]:
+        if best is not None and count > 200 and trial[0] > 0.8 * best[0]:
             break
         best = trial if best is None or trial[0] < best[0] else best
         if best[0] <= GOAL:
@@ -104,11 +95,11 @@ def _best_kernel(
 
 
 def _candidate_kernels(X: Any, kernel: PairwiseKernel | None) -> Iterator[PairwiseKernel]:
-    """Yield the given kernel, if any, and Gaussian kernels of several widths."""
+    """Yield the given kernel, if any, and Gaussian kernels of 2 to 1/8 times the median distance of rows."""
     if kernel is not None:
         yield kernel
     scale = median_distance(X, squared_euclidean)
-    yield from (Gaussian(1.0 / (width**2 * scale)) for width in _WIDTHS)
+    yield from (Gaussian(1.0 / (width**2 * scale)) for width in (2.0, 1.0, 0.5, 0.25, 0.125))
 
 
 def _pivots(kernel: PairwiseKernel, X: Any, count: int) -> np.ndarray:
@@ -128,7 +119,7 @@ def leave_one_out_error(ridge: KernelRidge) -> float:
     would be underestimated.
     """
     values = ridge.X
-    indices = evenly_spaced(len(values), _MAX_SAMPLE)
+    indices = evenly_spaced(len(values), 1000)
     spread = np.sqrt(np.mean(np.square(values - values.mean(axis=0)).sum(axis=1)))
     error = np.sqrt(np.mean(np.square(values[indices] - ridge.reconstruct(indices)).sum(axis=1)))
     return float(error / spread) if spread > 0 else 0.0

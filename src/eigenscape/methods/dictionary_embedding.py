@@ -14,7 +14,6 @@ from eigenscape.dictionary.low_rank import (
     Normalization,
     normalized_moment,
 )
-from eigenscape.dictionary.projected import ProjectedKernel
 from eigenscape.dictionary.source import PointArray
 from eigenscape.dictionary.span import MAX_ROUNDING
 from eigenscape.eigenfunctions import Embedding, PlainScale, RootScale
@@ -24,7 +23,7 @@ from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import GeneralizedScale, UnitRows
 from eigenscape.solvers import EigenPairs
 from eigenscape.solvers.direct import partial_eigh
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 
 def greedy_embedding(
@@ -64,7 +63,7 @@ def greedy_spectral_map(
 
 def low_rank_eigenfunctions(
     state: DictionaryState, options: DictionaryOptions, n_components: int | None, X: PointArray | None = None
-) -> LowRankEigenfunctions[LowRankKernel]:
+) -> LowRankEigenfunctions:
     """Compute the leading eigenfunctions of ``A M A'``, normalised.
 
     For divisive normalisation the trivial eigenfunction precedes the ``n_components`` others.
@@ -117,20 +116,9 @@ def low_rank_eigenfunctions(
     return LowRankEigenfunctions(kernel, pairs, moments, None if X is None else values)
 
 
-def feature_eigenfunctions(
-    kernel: ProjectedKernel, features: np.ndarray, n_components: int
-) -> LowRankEigenfunctions[ProjectedKernel]:
-    """Return at most ``n_components`` leading eigenfunctions, given the features (n, p) of the points."""
-    moment = features.T @ features
-    pairs = _leading_pairs(moment, n_components, allow_fewer=True)
-    values = features @ (pairs.vectors * np.sqrt(kernel.n_train / pairs.values))
-    pairs, values = _signed(pairs, values)
-    return LowRankEigenfunctions(kernel, pairs, moment, values)
-
-
 def _signed(pairs: EigenPairs, values: np.ndarray) -> tuple[EigenPairs, np.ndarray]:
     """Return the pairs and the function values (n, r) with canonical signs of the values."""
-    signs = np.where(np.einsum("ir,ir->r", values, canonical_signs(values)) < 0, -1.0, 1.0)
+    signs = column_signs(values)
     return replace(pairs, vectors=pairs.vectors * signs), values * signs
 
 
@@ -187,7 +175,7 @@ def gram_error_bound(state: DictionaryState, normalization: Literal["additive", 
     """Return a bound of the error of every entry of the approximated Gram matrix (Ouimet prop. 1).
 
     Let ``r_t`` be the residual of the projection of point ``t``. Without the constraint on the weights the
-    error is ``r_t . r_u``; for the centred matrix it is that of the centred residuals, with or without the
+    error is ``r_t . r_u``; for the centred matrix the residuals are centred, with or without the
     constraint. With the constraint, or after a single pass over a stream, the error of the raw matrix
     contains ``r_t . p_u`` as well, which proposition 1 omits.
     """
@@ -217,7 +205,7 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         reason = f"dictionary_size={options.size} is reached"
         remedy = " (raise dictionary_size or tol, or use a wider kernel)"
     else:
-        return  # a stream: the errors of early points are those for the dictionary at that time
+        return  # a stream: the errors of early points refer to the dictionary at that time
     warn(
         f"the tolerance {options.tol:g} was not reached{remedy}: with {size} points in the dictionary"
         f" {reason}; the largest projection error is {worst:.3g}",

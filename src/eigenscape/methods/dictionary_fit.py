@@ -1,4 +1,7 @@
-"""Fit of a dictionary (Ouimet): selection and moments, from rows read several times or from a stream."""
+"""Fit of a dictionary (Ouimet): selection and moments, from rows read several times or from a stream.
+
+A stream is read once. Its dictionary grows, or has a bounded size: then members are added and replaced.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from eigenscape._progress import stage
+from eigenscape.dictionary.budget import moments_on_hull, on_hull, reduce_dictionary
 from eigenscape.dictionary.feature_moments import FeatureMoments
 from eigenscape.dictionary.low_rank import warn_isolated
-from eigenscape.dictionary.readers import ArrayReader, RowReader, map_blocks, read_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks, read_blocks
 from eigenscape.dictionary.selection import (
     CandidateScan,
     Dictionary,
@@ -21,14 +25,12 @@ from eigenscape.dictionary.selection import (
     select_by_tolerance,
 )
 from eigenscape.dictionary.source import KernelSource, PointArray
-from eigenscape.dictionary.span import Span, SpanProjection
+from eigenscape.dictionary.span import MAX_ROUNDING, Span, SpanProjection
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 
 #: Rows per block once the dictionary is complete.
 BLOCK_ROWS = 2048
-#: Size of the random subset for averages="random".
-_N_AVERAGED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class DictionaryState:
     dictionary: Dictionary
     moments: FeatureMoments
     weighted_moments: FeatureMoments | None = None  # weights 1 / E(x), for divisive normalisation
-    mean: np.ndarray | None = None  # E[p], unless averages="implicit", for which it is that of the moments
+    mean: np.ndarray | None = None  # E[p], unless averages="implicit": then the mean of the moments
     exact: bool = False  # whether every point was projected on the final dictionary
     total_error: float | None = None  # bound of the sum of |phi - p|^2 over a stream with a fixed size
 
@@ -152,9 +154,9 @@ def accumulate_moments(
     def block_moments(indices: np.ndarray, Y: PointArray) -> FeatureMoments:
         projection = single.project(Y, indices)
         averages = None if mean is None else span.features(projection.Z) @ mean
-        return FeatureMoments(origin).add(projection, averages)
+        return FeatureMoments.about(origin).add(projection, averages)
 
-    moments = FeatureMoments(origin)
+    moments = FeatureMoments.about(origin)
     with stage("second pass") as advance:
         for part in map_blocks(block_moments, reader, BLOCK_ROWS, span.n_jobs):
             moments = moments.merge(part)
@@ -171,7 +173,7 @@ def _mean_of_subset(
         return mean_of_members(span)
     if options.averages == "random":
         n_rows = reader.n_rows
-        chosen = np.random.default_rng(options.seed).permutation(n_rows)[:_N_AVERAGED]
+        chosen = np.random.default_rng(options.seed).permutation(n_rows)[:1000]
         mask = np.isin(np.arange(n_rows), chosen)
         parts = [span.features(span.coordinates(Y)) for _, Y in read_blocks(reader, BLOCK_ROWS, mask)]
         return np.concatenate(parts).mean(axis=0)
@@ -225,7 +227,7 @@ def accumulate_values(span: Span, reader: RowReader) -> ValueSums:
 
 def initial_state(source: KernelSource, Y: PointArray, options: DictionaryOptions) -> DictionaryState:
     """Return the state before any point is seen; ``Y`` is a sample of the points to come."""
-    empty = FeatureMoments(np.empty(0))
+    empty = FeatureMoments.about(np.empty(0))
     dictionary = empty_dictionary(source, Y, options.sum_to_one, options.n_jobs)
     return DictionaryState(dictionary, empty, empty if options.normalization == "divisive" else None)
 
@@ -239,7 +241,7 @@ def partial_fit(state: DictionaryState, Y: PointArray, options: DictionaryOption
     """
     assert options.tol is not None
     max_size = options.size or np.inf
-    cursor = ArrayReader(Y, state.moments.count).cursor()
+    cursor = RowReader([Y], state.moments.count).cursor()
     with stage(chunk_title(options), total=n_points(Y)) as advance:
         while (block := cursor.read(state.dictionary.block_size)) is not None:
             indices, rows = block
@@ -261,14 +263,73 @@ def _add_block(
     """Add a block of points to the moments."""
     span, weighted = state.span, state.weighted_moments
     is_first = state.moments.count == 0
-    moments = FeatureMoments(projection.Z.mean(axis=0)) if is_first else state.moments.pad(span.size)
+    moments = FeatureMoments.about(projection.Z.mean(axis=0)) if is_first else state.moments.pad(span.size)
     mean = None if options.averages == "implicit" else mean_of_members(span)
     if weighted is None:
         return replace(state, moments=moments.add(projection), mean=mean)
     state = replace(state, moments=moments.add(replace(projection, Z=projection.Z.copy())), mean=mean)
     averages = span.features(projection.Z) @ state.mean_feature()
     before = weighted.n_isolated
-    weighted = replace(weighted, origin=moments.origin) if is_first else weighted.pad(span.size)
+    weighted = FeatureMoments.about(moments.origin) if is_first else weighted.pad(span.size)
     weighted = weighted.add(projection, averages)
     warn_isolated(weighted.n_isolated - before, weighted.min_average)
     return replace(state, weighted_moments=weighted)
+
+
+# --- one pass over a stream, with a dictionary of bounded size ----------------------------------------------
+
+
+def budget_fit(state: DictionaryState, Y: PointArray, options: DictionaryOptions) -> DictionaryState:
+    """Continue with more points; the dictionary has at most ``options.size`` members at the end.
+
+    The points of a block that are not in the span become members. Then ``size`` members are kept, chosen
+    greedily for a span near the projected points of the whole stream, and these are projected on it.
+    ``total_error`` bounds the sum of the squared distances between the points and their projections.
+    """
+    assert options.size is not None
+    state = _with_total_error(state)
+    with stage(chunk_title(options), total=n_points(Y)) as advance:
+        reader = RowReader([Y], state.moments.count)
+        # The gain of a new member is estimated from the rows of its block alone, since the components of
+        # earlier rows in its direction are lost: blocks have at least 512 rows, if the chunk has as many.
+        for indices, rows in read_blocks(reader, max(options.size, 512)):
+            state = _replace_members(state, rows, indices, options.size)
+            advance(len(indices))
+    error, moments = state.total_error or 0.0, state.moments
+    # Bounds, since the errors of single points are not known after members were replaced; without
+    # ``sum_to_one`` no projection is longer than its point.
+    worst = error if state.span.sum_to_one else min(error, 4 * moments.max_squared_norm)
+    moments = replace(moments, max_error=worst, sum_root_errors=float(np.sqrt(moments.count * error)))
+    return replace(
+        state, moments=moments, mean=None if options.averages == "implicit" else mean_of_members(state.span)
+    )
+
+
+def _with_total_error(state: DictionaryState) -> DictionaryState:
+    """Set ``total_error`` to an upper bound if it is None: the state comes from rows read several times."""
+    moments, span = state.moments, state.span
+    if state.total_error is not None or moments.count == 0:
+        return state
+    assert state.exact
+    bound = moments.max_error**0.5 * moments.sum_root_errors
+    return replace(state, moments=moments_on_hull(span, moments), total_error=bound)
+
+
+def _replace_members(
+    state: DictionaryState, rows: PointArray, indices: np.ndarray, size: int
+) -> DictionaryState:
+    """Extend the dictionary by a block of points, add them to the moments, and reduce it to ``size``."""
+    norms = state.span.source.diagonal(rows, indices) + state.span.shift
+    dictionary, projection = extend(state.dictionary, rows, indices, MAX_ROUNDING * norms)
+    projection = on_hull(dictionary.span, projection)
+    before = state.total_error or 0.0
+    error = before + float(projection.error.sum())
+    is_first = state.moments.count == 0
+    earlier = (
+        FeatureMoments.about(projection.Z.mean(axis=0)) if is_first else state.moments.pad(dictionary.size)
+    )
+    moments = earlier.add(projection)
+    if dictionary.size > size:
+        dictionary, moments, moved, moved_earlier = reduce_dictionary(dictionary, moments, size, earlier)
+        error += moved + 2 * float(np.sqrt(before * moved_earlier))
+    return replace(state, dictionary=dictionary, moments=moments, total_error=error, exact=False)

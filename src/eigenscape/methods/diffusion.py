@@ -23,9 +23,10 @@ def normalize_density(
 ) -> tuple[BoundKernel, Operator]:
     """Return the kernel ``k(x, y) / (q(x) q(y))^alpha`` and its Gram operator, ``q`` the sums of ``k``.
 
-    ``q`` estimates the density. With ``alpha=1`` the eigenfunctions converge to those of the Laplace-Beltrami
-    operator of the manifold for any sampling density; with 1/2 to those of a Fokker-Planck operator; 0 leaves
-    the kernel unchanged (Coifman and Lafon 2006, sec. 3). ``measure`` are the weights of the points in the
+    ``q`` estimates the density. With ``alpha=1`` the eigenfunctions converge to eigenfunctions of the
+    Laplace-Beltrami operator of the manifold for any sampling density; with 1/2, of a Fokker-Planck operator;
+    0 leaves the kernel unchanged (Coifman and Lafon 2006, sec. 3). ``measure`` are the weights of the points
+    in the
     sums."""
     weights = gram(affinity, n_jobs=n_jobs) if weights is None else weights
     if alpha == 0:

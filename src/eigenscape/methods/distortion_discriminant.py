@@ -22,9 +22,6 @@ from eigenscape.methods.oriented_pca import (
 
 #: Several sequences, each of shape (n_steps, n_channels).
 Sequences = Sequence[np.ndarray]
-#: If the variance of the noise along a direction is below this ratio to its mean square, the noise is
-#: constant, and its mean square is the scale.
-_CONSTANT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -98,10 +95,10 @@ def fit_layer(
     ]
     moments = signal_moments(WindowBlocks(signal, shape))
     noise = noise_moments(WindowBlocks(differences, shape), shape.window * channels)
-    if moments.count <= shape.n_components:
+    if moments.n_rows <= shape.n_components:
         raise RankError(
             f"n_components={shape.n_components} needs at least {shape.n_components + 1} windows, but the"
-            f" training sequences have {moments.count}; lower n_components, or pass longer or more sequences"
+            f" training sequences have {moments.n_rows}; lower n_components, or pass longer or more sequences"
         )
     orientation = oriented_directions(moments, noise, shape.n_components, regularization)
     scaled = orientation.directions / noise_scale(orientation, noise)
@@ -109,9 +106,13 @@ def fit_layer(
 
 
 def noise_scale(orientation: Orientation, noise: NoiseMoments) -> np.ndarray:
-    """Return the standard deviation of the noise along each direction, or one if the noise is constant."""
+    """Return the standard deviation of the noise along each direction.
+
+    Where the variance is below 1e-6 of the mean square, the noise is constant, and its mean square of one is
+    the scale.
+    """
     variance = 1 - np.square(noise.mean @ orientation.directions)  # n'Rn = 1
-    return np.sqrt(np.where(variance > _CONSTANT, variance, 1.0))
+    return np.sqrt(np.where(variance > 1e-6, variance, 1.0))
 
 
 def distortion_layers(

@@ -20,9 +20,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-#: Leverages above this are those of points that determine a coefficient alone.
-_FULL_LEVERAGE = 1 - 1e-9
-
 
 class RidgeGrid(NamedTuple):
     """Values to choose from: numbers of functions, regularisations, and exponents of the roughness."""
@@ -72,7 +69,7 @@ def fit_eigen_ridge(
         Eigenfunctions at the labelled points, scaled to a common variance.
     Y : ndarray of shape (n_labelled, n_outputs)
     roughness : ndarray of shape (n_functions,)
-        Positive; that of the first function is 1.
+        Positive; 1 for the first function.
     weights : ndarray of shape (n_labelled,)
         Positive weights of the labelled points.
     grid : RidgeGrid
@@ -82,36 +79,30 @@ def fit_eigen_ridge(
     for count in grid.n_functions:
         for smoothness in grid.smoothness:
             scale = roughness[:count] ** (-smoothness / 2)
-            for fit in _ridge_path(functions[:, :count] * scale, Y, weights, grid.alphas):
+            for fit in _ridge_path(functions[:, :count], Y, weights, grid.alphas, scale, smoothness):
                 if best is None or fit.error < best.error * (1 - 1e-9):  # equal but for rounding
-                    coefficients = scale[:, None] * fit.coefficients
-                    best = EigenRidge(
-                        coefficients, fit.intercept, fit.alpha, smoothness, fit.left_out, fit.error
-                    )
+                    best = fit
     if best is None:
         raise ValueError("the grid of the ridge regression is empty")
     return best
 
 
-class _Ridge(NamedTuple):
-    alpha: float
-    coefficients: np.ndarray
-    intercept: np.ndarray
-    left_out: np.ndarray
-    error: float
-
-
 def _ridge_path(
-    F: np.ndarray, Y: np.ndarray, weights: np.ndarray, alphas: Sequence[float]
-) -> Iterator[_Ridge]:
-    """Return ridge regressions with an intercept for several regularisations, from one decomposition.
+    F: np.ndarray,
+    Y: np.ndarray,
+    weights: np.ndarray,
+    alphas: Sequence[float],
+    scale: np.ndarray,
+    smoothness: float,
+) -> Iterator[EigenRidge]:
+    """Return ridge regressions on ``F * scale`` for several regularisations, from one decomposition.
 
     The leave-one-out residual of a point is its residual over ``1 - h``, where ``h`` is the derivative of its
-    fitted value by its own value.
+    fitted value by its own value. A point with ``h = 1`` up to rounding determines a coefficient alone.
     """
     mean, centre = weights @ F, weights @ Y
     root = np.sqrt(weights)[:, None]
-    centred = root * (F - mean)
+    centred = root * (F - mean) * scale
     values, vectors = eigh(centred.T @ centred)
     values, rotated = np.maximum(values, 0.0), centred @ vectors
     moment = rotated.T @ (root * (Y - centre))
@@ -119,8 +110,10 @@ def _ridge_path(
         solution = moment / (values + alpha)[:, None]
         fitted = centre + (rotated @ solution) / root
         leverage = weights + rotated**2 @ (1 / (values + alpha))
-        free = np.where(leverage < _FULL_LEVERAGE, 1 - leverage, np.nan)
+        free = np.where(leverage < 1 - 1e-9, 1 - leverage, np.nan)
         left_out = Y - (Y - fitted) / free[:, None]
         error = float(np.nan_to_num(weights @ ((Y - left_out) ** 2).sum(axis=1), nan=np.inf))
-        coefficients = vectors @ solution
-        yield _Ridge(float(alpha), coefficients, centre - mean @ coefficients, left_out, error)
+        coefficients = scale[:, None] * (vectors @ solution)
+        yield EigenRidge(
+            coefficients, centre - mean @ coefficients, float(alpha), smoothness, left_out, error
+        )

@@ -1,8 +1,8 @@
 """Factor analysis (Burges eq. 1.7): a Gaussian model with latent coordinates and noise of each feature.
 
 Divided by the standard deviations ``s`` of the noise, the features have the noise of probabilistic PCA with
-variance 1. Posterior distributions and the sums of the E-step are therefore those of probabilistic PCA of
-scaled data; only the noise is estimated feature by feature.
+variance 1. Probabilistic PCA of scaled data therefore gives the posterior distributions and the sums of the
+E-step; only the noise is estimated feature by feature.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.probabilistic_pca import (
     ExpectationSums,
     LatentGaussian,
@@ -24,15 +24,11 @@ from eigenscape.methods.probabilistic_pca import (
     expectation_sums,
     regression_change,
 )
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 #: Smallest noise variance relative to the variance of the feature: a feature that is a function of the others
 #: would have infinite likelihood.
 NOISE_FLOOR = 1e-8
-#: Random loadings added to the start of EM, relative to the standard deviations of the features.
-_PERTURBATION = 1e-2
-#: Longest step of the acceleration, in steps of EM.
-_LONGEST_STEP = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +68,7 @@ class FactorResult(NamedTuple):
 def factor_posterior(model: FactorModel, data: ObservedData) -> Posterior:
     """Compute the posterior of ``x`` and the log-likelihood of the observed values of each sample."""
     posterior = compute_posterior(model.scaled(), _scaled(data, model))
-    log_scale = data.patterns @ np.log(model.noise) / 2  # density of y from that of the scaled values
+    log_scale = data.patterns @ np.log(model.noise) / 2  # of y, from the density of the scaled values
     return posterior._replace(log_likelihood=posterior.log_likelihood - log_scale[data.group])
 
 
@@ -96,8 +92,7 @@ def fit_factors(
         ]
         model, history, converged = max(runs, key=lambda run: run[1][-1])
     model = model.canonical()
-    coordinates = factor_posterior(model, data).means[weights > 0]
-    signs = np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
+    signs = column_signs(factor_posterior(model, data).means[weights > 0])
     model = replace(model, loadings=model.loadings * signs)
     return FactorResult(model, history, converged, np.flatnonzero(model.noise <= floor * (1 + 1e-9)))
 
@@ -116,8 +111,8 @@ def _conditional_maximization(
 ) -> _Run:
     """Maximise the likelihood of complete samples in turn over ``W`` and, by a step of EM, over ``Psi``.
 
-    Given ``Psi``, the best ``W`` is that of probabilistic PCA of scaled rows with noise 1 (Burges eq. 1.8).
-    There the expected second moments of EM are those of the model, so that its step for ``Psi`` is the
+    Given ``Psi``, probabilistic PCA of scaled rows with noise 1 has the best ``W`` (Burges eq. 1.8). There
+    the expected second moments of EM equal the moments of the model, so that the step for ``Psi`` is the
     diagonal of ``S - W W'``. The likelihood never falls.
     """
     weight, mean = float(weights.sum()), weights @ X / weights.sum()
@@ -159,7 +154,8 @@ def _expectation_maximization(
 ) -> _Run:
     """Maximise the likelihood of the observed values by parameter-expanded EM.
 
-    Parameters are accelerated in units of the noise, so that the steps do not depend on those of the data.
+    Parameters are accelerated in units of the noise, so that the steps do not depend on the units of the
+    data.
     """
     d, q = model.loadings.shape
     unit = np.sqrt(model.noise)
@@ -209,7 +205,7 @@ def _accelerated(
                 return first, history, True
             change, bend = first - state, second - 2 * first + state
             length = float(np.linalg.norm(change)) / max(float(np.linalg.norm(bend)), 1e-300)
-            length = min(max(1.0, length), _LONGEST_STEP)
+            length = min(max(1.0, length), 1e8)  # in steps of EM
             far = np.clip(state + 2 * length * change + length**2 * bend, *limit)
             after, far_value = step(far)
             if np.isfinite(far_value) and far_value >= next_value:
@@ -253,7 +249,7 @@ def _starts(filled: FactorModel, variances: np.ndarray, seed: int) -> list[Facto
     rng, s = np.random.default_rng(seed), np.sqrt(variances)[:, None]
     random = s * rng.standard_normal(filled.loadings.shape)
     return [
-        replace(filled, loadings=filled.loadings + _PERTURBATION * random),
+        replace(filled, loadings=filled.loadings + 1e-2 * random),
         FactorModel(filled.mean, random, variances),
     ]
 

@@ -19,14 +19,11 @@ from eigenscape._memory import row_blocks
 from eigenscape._typing import Rows
 from eigenscape.kernels.base import as_float64, n_points
 from eigenscape.kernels.pairwise import Gaussian
-from eigenscape.methods.inverse import evenly_spaced, mean_row
+from eigenscape.methods.kernel_ridge import leave_one_out_errors
+from eigenscape.methods.local_affine import evenly_spaced, mean_row
 
-#: Rows on which the leave-one-out error is measured; rows and frequencies from which the width is chosen.
-_SOME, _FEW_ROWS, _FEW_FREQUENCIES = 2000, 1000, 150
 #: Widths to choose from, relative to one over the squared median distance.
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-#: Regularisations to choose from, relative to the number of rows.
-_ALPHAS = np.logspace(-9, 0, 19)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,7 @@ def fit_fourier_ridge(
     """Fit ``n_functions`` random features to ``targets`` (n, r).
 
     The width has the least sum of relative leave-one-out errors over the coordinates, of 1000 rows and 300
-    features; the regularisation is that of the least error of each coordinate.
+    features. Each coordinate has the regularisation of its least error.
     """
     X = as_float64(X)
     center = np.asarray(mean_row(X)).ravel()
@@ -91,14 +88,13 @@ def fit_fourier_ridge(
     Y = (targets - origin) / spread
     best = gammas[0]
     if len(gammas) > 1:
-        some, few = evenly_spaced(n_points(X), _FEW_ROWS), directions[:, :_FEW_FREQUENCIES]
-        sums = [_solve(X[some], Y[some], _basis(few, center, gamma))[2].sum() for gamma in gammas]
+        some, few = evenly_spaced(n_points(X), 1000), directions[:, :150]
+        sums = [_solve(X[some], Y[some], np.sqrt(2 * gamma) * few, center)[2].sum() for gamma in gammas]
         best = gammas[int(np.argmin(sums))]
-    basis = _basis(directions, center, best)
-    coefficients, alphas, errors = _solve(X, Y, basis)
-    fitted = FourierMap(
-        basis.frequencies, basis.phases, coefficients[:-1] * spread, origin + coefficients[-1] * spread
-    )
+    frequencies = np.sqrt(2 * best) * directions
+    coefficients, alphas, errors = _solve(X, Y, frequencies, center)
+    constant = origin + coefficients[-1] * spread
+    fitted = FourierMap(frequencies, -center @ frequencies, coefficients[:-1] * spread, constant)
     return FourierRidge(fitted, float(best), alphas, errors)
 
 
@@ -109,44 +105,31 @@ def candidate_widths(X: Rows) -> list[float]:
     return [width * middle for width in WIDTHS]
 
 
-class _Basis(NamedTuple):
-    frequencies: np.ndarray
-    phases: np.ndarray
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """Return the features and a constant (n, 2 p + 1)."""
-        waves = _waves(np.asarray(X @ self.frequencies) + self.phases)
-        return np.column_stack([waves, np.ones(len(waves))])
-
-
-def _basis(directions: np.ndarray, center: np.ndarray, gamma: float) -> _Basis:
-    frequencies = np.sqrt(2 * gamma) * directions
-    return _Basis(frequencies, -center @ frequencies)
-
-
 def _waves(phases: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
 
 
-def _solve(X: Any, Y: np.ndarray, basis: _Basis) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return coefficients (2 p + 1, r), regularisations (r,) and leave-one-out errors (r,)."""
-    n, width = len(Y), 2 * len(basis.phases) + 1
+def _solve(
+    X: Any, Y: np.ndarray, frequencies: np.ndarray, center: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return coefficients (2 p + 1, r), the last ones constant, regularisations (r,) and errors (r,).
+
+    The errors are leave-one-out errors of at most 2000 rows.
+    """
+    n, width, phases = len(Y), 2 * frequencies.shape[1] + 1, -center @ frequencies
+
+    def features(rows: Any) -> np.ndarray:
+        waves = _waves(np.asarray(X[rows] @ frequencies) + phases)
+        return np.column_stack([waves, np.ones(len(waves))])
+
     square, moment = np.zeros((width, width)), np.zeros((width, Y.shape[1]))
     for rows in row_blocks(n, 64 * width):
-        F = basis(X[rows])
+        F = features(rows)
         square += F.T @ F
         moment += F.T @ Y[rows]
     values, vectors = eigh(square, overwrite_a=True)
     values, rotated = np.maximum(values, 0.0), vectors.T @ moment
-    some = evenly_spaced(n, _SOME)
-    F = basis(X[some]) @ vectors
-    errors = np.empty((len(_ALPHAS), Y.shape[1]))
-    for place, alpha in enumerate(n * _ALPHAS):
-        shrunk = F / (values + alpha)
-        leverage = np.einsum("ij,ij->i", shrunk, F)
-        left = (Y[some] - shrunk @ rotated) / np.maximum(1.0 - leverage, 1e-10)[:, None]
-        errors[place] = np.sqrt(np.square(left).mean(axis=0))
-    best = errors.argmin(axis=0)
-    alphas = n * _ALPHAS[best]
-    coefficients = vectors @ (rotated / (values[:, None] + alphas))
-    return coefficients, alphas, errors.min(axis=0)
+    some, alphas = evenly_spaced(n, 2000), n * np.logspace(-9, 0, 19)
+    errors = leave_one_out_errors(features(some) @ vectors, values, rotated, Y[some], alphas)
+    best = alphas[errors.argmin(axis=0)]
+    return vectors @ (rotated / (values[:, None] + best)), best, errors.min(axis=0)

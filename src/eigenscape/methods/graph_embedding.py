@@ -11,25 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
+from eigenscape import _memory
 from eigenscape._warnings import warn
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.iterative_reduction import IterativeOptions, solve_iteratively
 from eigenscape.methods.laplacian import next_to_trivial
-from eigenscape.methods.quadratic_forms import Basis, QuadraticForms, quadratic_forms
+from eigenscape.methods.mixture import safe_divide
+from eigenscape.methods.quadratic_forms import Basis, FeatureBasis, QuadraticForms, quadratic_forms
 from eigenscape.operators import DividedOperator, as_operator, materialized
 from eigenscape.quality.edge_distortion import laplacian_form, remove_loops
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import GeneralizedPairs, relative_residuals
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 Correction = Literal["raw", "affine", "reweighted", "stochastic"]
-
-#: Directions of ``Z'DZ`` (unit diagonal) are dropped if their eigenvalue is below the first number times the
-#: number of vertices or below the second. The rounding error of ``Z'(D - W)Z`` is divided by it and must stay
-#: below the smallest ``1 - l``, which falls like 1/n.
-_RANK_TOL = 1e-15, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +49,7 @@ class Transformation:
 
     def with_signs_of(self, Y: np.ndarray) -> Transformation:
         """Flip coordinates so that the largest entry of each column of ``Y`` (n, d) would become positive."""
-        signs = np.sign((canonical_signs(Y) * Y).sum(axis=0))
+        signs = column_signs(Y)
         return replace(self, coefficients=self.coefficients * signs, constant=self.constant * signs)
 
 
@@ -152,7 +149,9 @@ def solve_reduced(
     # Columns have different units (coordinates and constants), so each is scaled by its own norm.
     size = np.where(forms.size > 0, forms.size, 1.0)[:, None]
     scaled = forms.degree / size / size.T
-    rank_tol = max(_RANK_TOL[0] * W.shape[0], _RANK_TOL[1])
+    # Directions with smaller eigenvalues of Z'DZ (unit diagonal) are dropped: the rounding error of
+    # Z'(D - W)Z is divided by the eigenvalue and must stay below the smallest 1 - l, which falls like 1/n.
+    rank_tol = max(1e-15 * W.shape[0], 1e-12)
     whitener = whiten(scaled, rank_tol, np.ones(len(size))).whitener / size
     pairs = generalized_eigh(forms.laplacian, forms.degree, count, "smallest", whitener)
     if pairs.rank == 0:
@@ -196,3 +195,98 @@ def direct_embedding(
     pairs = next_to_trivial(problem, n_components, solver)
     pairs = replace(pairs, values=1 - scale * (1 - pairs.values), residuals=scale * pairs.residuals)
     return np.sqrt(W.shape[0]) * pairs.vectors[:, 1:] / np.sqrt(degree)[:, None], pairs
+
+
+# --- more features than vertices: the span of the rows of Z ------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpan:
+    """Orthonormal basis ``U`` of the values ``Z v``, and the eigenvalues of ``Z Z'`` that belong to it."""
+
+    basis: Basis
+    vectors: np.ndarray  # U (n, r)
+    values: np.ndarray  # (r,)
+
+    def coefficients(self, C: np.ndarray) -> np.ndarray:
+        """Return the shortest ``V`` (p, c) with ``Z V = U C``."""
+        V = self.basis.apply_transpose(self.vectors @ (C / self.values[:, None]))
+        for _ in range(2):  # iterative refinement: a step divides the error of Z V by about 1e-12 / eps
+            error = C - self.vectors.T @ self.basis.apply(V)
+            V = V + self.basis.apply_transpose(self.vectors @ (error / self.values[:, None]))
+        return V
+
+
+def row_span(basis: Basis, n: int) -> RowSpan:
+    """Decompose the inner products of the ``n`` rows.
+
+    With ``p > n`` columns the rank of ``Z`` is at most ``n``, and the values ``y = Z v`` determine ``v`` only
+    up to directions that no vertex has. Among all ``v`` with the same values the shortest is ``v = Z'a``, so
+    that new points are placed by inner products with the rows: ``z(x)'v = sum_i a_i z(x)'z_i``. The columns
+    keep their units: scaled to unit norm, columns that hardly vary would count as much as the others.
+    """
+    _memory.require(4 * 8.0 * n * n, f"the inner products of {n} rows", "use fewer samples or fewer features")
+    values, vectors = linalg.eigh(basis.row_gram())
+    kept = values > 1e-12 * max(values[-1], np.finfo(float).tiny)
+    return RowSpan(basis, np.ascontiguousarray(vectors[:, kept]), values[kept])
+
+
+def solve_by_rows(
+    basis: Basis,
+    W: sparse.csr_array,
+    degree: np.ndarray,
+    n_components: int,
+    correction: Correction,
+    scale: np.ndarray | None = None,
+) -> Transformation:
+    """Solve the problem of :func:`solve_transformation` in the span of the rows.
+
+    ``scale`` (n,) multiplies the rows in the eigenproblem, but not where points are divided by ``v_1'z(x)``.
+    """
+    span = row_span(basis, W.shape[0])
+    values = FeatureBasis(span.vectors)
+    solution = solve_transformation(
+        replace(values, scale=scale), W, degree, n_components, correction, divisor=values
+    )
+    C, uniform = solution.coefficients, solution.uniform
+    if uniform is not None:
+        uniform = span.coefficients(uniform[:, None])[:, 0]
+    return replace(solution, coefficients=span.coefficients(C), uniform=uniform)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """``y(x) = G'(x - origin) [/ u'x] + constant`` for features ``x``; ``origin`` is None for sparse ones."""
+
+    _shapes: ClassVar = {"origin": "d", "transformation.coefficients": "d r"}
+    transformation: Transformation
+    origin: np.ndarray | None = None
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return the coordinates (n, d) of the rows of ``X``."""
+        values = (X if self.origin is None else X - self.origin) @ self.transformation.coefficients
+        if self.transformation.uniform is not None:
+            values = safe_divide(values, (X @ self.transformation.uniform)[:, None])
+        return values + self.transformation.constant
+
+    def jacobian(self, X: Any) -> np.ndarray:
+        """Return ``dy/dx`` (n, d, D)."""
+        G, uniform = self.transformation.coefficients, self.transformation.uniform
+        slope = np.broadcast_to(G.T, (X.shape[0], *G.T.shape))
+        if uniform is None:
+            return slope.copy()
+        value = self(X) - self.transformation.constant
+        return safe_divide(slope - value[:, :, None] * uniform, (X @ uniform)[:, None, None])
+
+
+def feature_map(
+    Z: Any, W: sparse.csr_array, degree: np.ndarray, n_components: int, correction: Correction
+) -> FeatureMap:
+    """Return the transformational embedding of a graph with vertex features ``Z`` (Brand eq. 8)."""
+    origin = None
+    if correction == "affine" and not sparse.issparse(Z):  # same span, but less cancellation
+        origin = degree @ Z / degree.sum()
+        Z = Z - origin
+    solve = solve_by_rows if Z.shape[1] > Z.shape[0] else solve_transformation
+    transformation = solve(FeatureBasis(Z), W, degree, n_components, correction)
+    return FeatureMap(transformation.with_signs_of(FeatureMap(transformation)(Z)), origin)

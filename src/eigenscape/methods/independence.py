@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -22,12 +23,6 @@ from eigenscape.solvers import SolverConfig
 #: Widths of the regression as fractions of the median distance. Dsilva et al. use one third; high harmonics
 #: need less. Predictions are leave-one-out, so the best width is not always the smallest.
 WIDTHS = (1 / 3, 1 / 6, 1 / 12, 1 / 24, 1 / 48, 1 / 96, 1 / 192)
-#: Maximum number of evenly spaced points at which the regression is evaluated.
-_PREDICTED = 1000
-#: Number of points per eigenvector required to distinguish it from noise: the r-th has about r oscillations.
-_POINTS = 15
-#: Ridge of the local regressions, relative to their total weight.
-_RIDGE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -69,7 +64,8 @@ def independent_eigenmaps(
     The number of candidates is doubled until ``n_components`` of them are independent."""
     n = n_points(affinity.X)
     wanted = min(n_components, n - 1)
-    default = min(20 * wanted, max(2 * wanted, n // _POINTS))
+    # 15 points for each eigenvector distinguish it from noise: the r-th has about r oscillations.
+    default = min(20 * wanted, max(2 * wanted, n // 15))
     max_count = min(criterion.max_candidates or default, n - 1)
     count = min(max(8, 4 * wanted), max_count)
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
@@ -114,16 +110,15 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
 
     ``r^2 = sum_i (y_i - a_i - b_i' x_i)^2 / sum_i y_i^2``, where ``a_i`` and ``b_i`` minimise
     ``sum_{j != i} exp(-|x_i - x_j|^2 / width^2) (y_j - a_i - b_i' x_j)^2`` (Dsilva et al. 2018, eq. 12, 13),
-    with the best of several widths."""
+    with the best of several widths. The sums over ``i`` contain at most 1000 evenly spaced points."""
     n = len(target)
-    tried = np.unique(np.linspace(0, n - 1, min(n, _PREDICTED)).astype(np.intp))
-    distances = np.sqrt(_squared_distances(known[tried], known[tried]))
-    median = float(np.median(distances[np.triu_indices(len(tried), 1)])) or 1.0
+    tried = np.unique(np.linspace(0, n - 1, min(n, 1000)).astype(np.intp))
+    median = float(np.median(pdist(known[tried]))) or 1.0
     errors = np.zeros(len(WIDTHS))
     with stage("independence", total=len(tried)) as advance:
         for rows in row_blocks(len(tried), 32 * n):
             some = tried[rows]
-            squares = _squared_distances(known[some], known)
+            squares = cdist(known[some], known, "sqeuclidean")
             squares[np.arange(len(some)), some] = np.inf  # leave one out
             squares -= squares.min(axis=1, keepdims=True)  # the largest weight is one: no sum underflows
             for place, fraction in enumerate(WIDTHS):
@@ -133,14 +128,6 @@ def regression_residual(known: np.ndarray, target: np.ndarray) -> float:
                 ).sum()
             advance(len(some))
     return float(np.sqrt(errors.min() / np.square(target[tried]).sum())) if target.any() else 0.0
-
-
-def _squared_distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return squared distances (a, b) of points with few coordinates, without cancellation."""
-    total = np.zeros((len(A), len(B)))
-    for a, b in zip(A.T, B.T, strict=True):
-        total += np.square(a[:, None] - b)
-    return total
 
 
 def _local_fits(weights: np.ndarray, x: np.ndarray, at: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -154,6 +141,6 @@ def _local_fits(weights: np.ndarray, x: np.ndarray, at: np.ndarray, y: np.ndarra
     covariance = np.empty((len(at), d, d))
     covariance[:, first, second] = covariance[:, second, first] = squares
     covariance -= mean[:, :, None] * mean[:, None, :]
-    covariance[:, np.arange(d), np.arange(d)] += _RIDGE
+    covariance[:, np.arange(d), np.arange(d)] += 1e-10  # a ridge, relative to the total weight
     slope = np.linalg.solve(covariance, (products - mean * level)[:, :, None])[:, :, 0]
     return level[:, 0] + np.einsum("bi,bi->b", slope, at - mean)

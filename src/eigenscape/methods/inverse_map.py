@@ -11,25 +11,18 @@ from scipy import linalg
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape.methods.kernel_eigenmap import KernelBasis
-from eigenscape.methods.mixture import (
-    AffineMixture,
-    AnisotropicKernels,
-    inverse_root,
-    kernel_weights,
-)
+from eigenscape.methods.mixture import AffineMixture, ellipses_of, kernel_weights
 from eigenscape.solvers import whiten
 
 #: Directions that the map shrinks to less than this fraction of the most stretched one are not inverted.
 _FLAT = 1e-3
-#: Number of training rows that an inverse is fitted to; more if it has many coefficients.
-_MIN_ROWS = 5000
 #: Directions of the coefficients below this fraction of the largest eigenvalue are undetermined.
 _RANK_TOL = 1e-8
 
 
 def rows_to_invert(X: Any, Y: np.ndarray, n_kernels: int) -> tuple[Any, np.ndarray]:
     """Return evenly spaced rows and their coordinates, enough to fit an inverse of ``n_kernels``."""
-    count = max(_MIN_ROWS, 8 * (Y.shape[1] + 1) * n_kernels)
+    count = max(5000, 8 * (Y.shape[1] + 1) * n_kernels)
     rows = np.linspace(0, len(Y) - 1, min(len(Y), count)).astype(np.intp)
     return X[rows], Y[rows]
 
@@ -57,21 +50,20 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     ``mu_k + J_k^+ (y - y(mu_k))``. The factor ``v_1' G^+ z^+(y)`` of eq. 19 is dropped: it undoes the
     division by ``v_1' z(x)`` of the reweighted map (eq. 18), and ``J_k`` is the tangent of the divided map.
     """
-    kernels = forward.forward_kernels
+    kernels = forward.kernels
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
     covariances = kernels.mapped_covariances(tangents)
     floor = max(_FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)
-    roots = np.array([inverse_root(covariance, floor) for covariance in covariances])
     inverses = np.array([linalg.pinv(tangent, rtol=_FLAT) for tangent in tangents])  # (K, D, d)
     slopes = np.ascontiguousarray(inverses.transpose(0, 2, 1))
     constant = np.zeros(kernels.centers.shape[1])
-    return AffineMixture(AnisotropicKernels(means, roots), slopes, kernels.centers, constant)
+    return AffineMixture(ellipses_of(means, covariances, floor), slopes, kernels.centers, constant)
 
 
 def constant_inverse(X: np.ndarray, Y: np.ndarray) -> AffineMixture:
     """Return a mixture of one kernel with the mean of ``X`` as value: the start of an affine regression."""
-    root = inverse_root(np.cov(Y.T).reshape(Y.shape[1], -1), np.finfo(float).tiny)
-    kernels, D = AnisotropicKernels(Y.mean(axis=0)[None], root[None]), X.shape[1]
+    covariance, D = np.cov(Y.T).reshape(1, Y.shape[1], -1), X.shape[1]
+    kernels = ellipses_of(Y.mean(axis=0)[None], covariance, np.finfo(float).tiny)
     return AffineMixture(kernels, np.zeros((1, Y.shape[1], D)), X.mean(axis=0)[None], np.zeros(D))
 
 

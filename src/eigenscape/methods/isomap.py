@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -15,13 +15,9 @@ from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
-from eigenscape.methods.landmark_projection import projected_mds
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
 from eigenscape.solvers import Order, SolverConfig
-
-#: Points whose principal axes are the coordinates of a map from landmarks.
-Axes = Literal["landmarks", "samples"]
 
 
 def isomap(
@@ -36,7 +32,7 @@ def isomap(
 ) -> Embedding:
     """Return the classical MDS of the geodesic distances through the training graph (Bengio eq. 14).
 
-    ``weights`` are those of the vertices in the empirical measure; they do not change the graph."""
+    ``weights`` are the weights of the vertices in the empirical measure; they do not change the graph."""
     distances = GeodesicKernel(graph, solver.n_jobs, dtype)
     count = min(n_components, graph.n_vertices - 1)
     return classical_mds(distances, count, solver, order=order, indefinite=indefinite, weights=weights)
@@ -85,15 +81,12 @@ class LandmarkOptions:
         Indices of the samples that are landmarks.
     tol : float
         Largest movement of the embedding accepted by the search.
-    axes : {"landmarks", "samples"}
-        Points whose principal axes are the coordinates.
     """
 
     method: str | None
     count: int | None
     given: np.ndarray | None
     tol: float
-    axes: Axes = "landmarks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +96,6 @@ class LandmarkResult:
     embedding: Embedding
     distances: LandmarkGeodesics
     search: LandmarkSearch | None = None
-
-    @property
-    def landmark_samples(self) -> np.ndarray:
-        """Indices of the samples that are landmarks."""
-        samples = self.distances.graph.samples
-        assert samples is not None
-        return samples[self.distances.landmarks]
 
 
 def landmark_isomap(
@@ -127,10 +113,8 @@ def landmark_isomap(
     """Return the landmark MDS of the geodesic distances to some vertices (Bengio eq. 15), O(q n) in memory.
 
     Paths run through all vertices, and the distances (n, q) are part of the model: the distances of a new
-    point are computed from those of its neighbours. With the axes of all samples, ``order`` and
-    ``indefinite`` are not used (:func:`~eigenscape.methods.landmark_projection.projected_mds`). ``piece`` is
-    the index of the part, for the report of the search. Raises RankError if there are fewer than
-    ``min_components`` coordinates."""
+    point are computed from the distances of its neighbours. ``piece`` is the index of the part, for the
+    report of the search. Raises RankError if there are fewer than ``min_components`` coordinates."""
     count, seed = min(n_components, graph.n_vertices - 1), solver.seed
     search = None
     if landmarks.given is None and landmarks.count is None:
@@ -148,12 +132,9 @@ def landmark_isomap(
         require_landmark_memory(graph.n_vertices, len(which), dtype)
         lengths = geodesics_to_landmarks(graph, which, solver.n_jobs, dtype)
         distances = LandmarkGeodesics(graph, which, lengths)
-        if landmarks.axes == "samples":
-            embedding = projected_mds(distances, graph.vertices.X, count, solver)
-        else:
-            embedding = landmark_mds(
-                distances, graph.vertices.X, which, count, solver, order=order, indefinite=indefinite
-            )
+        embedding = landmark_mds(
+            distances, graph.vertices.X, which, count, solver, order=order, indefinite=indefinite
+        )
         if search is None:
             check_landmark_rank(len(embedding.eigenvalues), min_components, len(which))
             return LandmarkResult(embedding, distances)

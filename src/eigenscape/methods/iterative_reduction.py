@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,10 +27,13 @@ from eigenscape.solvers import generalized_eigh
 from eigenscape.solvers.direct import factorize_symmetric
 from eigenscape.solvers.generalized import GeneralizedPairs
 
+if TYPE_CHECKING:
+    from eigenscape.methods.kernel_eigenmap import KernelBasis
+
 #: The shift ``s`` and the ridge ``r``, about the rank tolerance of the dense solver for some 1000 columns.
 _SHIFT, _RIDGE = 1e-3, 1e-11
-#: Largest number of entries of ``M``, and fraction of ``M`` below which iteration pays.
-_MAX_ENTRIES, _DENSITY = 4e7, 0.25
+#: Largest number of entries of ``M``.
+_MAX_ENTRIES = 4e7
 
 
 class IterativeOptions(NamedTuple):
@@ -39,23 +42,6 @@ class IterativeOptions(NamedTuple):
     tol: float = 1e-6
     max_iter: int | None = None
     seed: int = 0
-
-
-class SparseBasis(Protocol):
-    """A basis whose matrix can be stored sparse."""
-
-    @property
-    def n_entries(self) -> int:
-        """Number of nonzero entries of ``Z``."""
-        ...
-
-    def n_overlaps(self, W: sparse.csr_array) -> float:
-        """Return the number of nonzero entries of ``Z'WZ``, the diagonal of ``W`` included."""
-        ...
-
-    def matrix(self) -> sparse.csr_array:
-        """Return ``Z`` (n, p)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +70,16 @@ class _Problem:
         return self.Z.T @ smooth + _RIDGE * V
 
 
-def is_sparse(basis: SparseBasis, W: sparse.csr_array, p: int) -> bool:
-    """Return whether the eigenproblem of ``p`` columns is sparse enough for :func:`solve_iteratively`."""
-    return basis.n_overlaps(W) <= min(_DENSITY * p * p, _MAX_ENTRIES)
+def is_sparse(basis: KernelBasis, W: sparse.csr_array, p: int) -> bool:
+    """Return whether the eigenproblem of ``p`` columns is sparse enough for :func:`solve_iteratively`.
+
+    The iteration pays if at most a quarter of the entries of ``M`` are not zero.
+    """
+    return basis.n_overlaps(W) <= min(0.25 * p * p, _MAX_ENTRIES)
 
 
 def solve_iteratively(
-    basis: SparseBasis,
+    basis: KernelBasis,
     W: sparse.csr_array,
     degree: np.ndarray,
     count: int,
@@ -99,7 +88,7 @@ def solve_iteratively(
     """Return the ``count`` smoothest directions of the reduced eigenproblem next to the constant.
 
     The constant must be in the span of ``Z``; ``M`` determines the part of a direction along it.
-    The residual of a pair is the norm of ``Z'(D - W)Z v - (1 - l) Z'DZ v`` relative to that of ``M v``, both
+    The residual of a pair is the norm of ``Z'(D - W)Z v - (1 - l) Z'DZ v`` over the norm of ``M v``, both
     in the norm of the inverse of ``M``: the error of ``1 - l`` relative to ``1 - l + s`` is about its square.
     """
     n_entries = basis.n_overlaps(W)

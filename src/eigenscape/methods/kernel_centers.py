@@ -1,4 +1,4 @@
-"""Centres and width of the kernels of a kernel eigenmap."""
+"""Centres, widths and covariances of the kernels of a kernel eigenmap (Brand sec. 3)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from eigenscape.dictionary.landmarks import farthest_first, greedy_pivots
 from eigenscape.exceptions import RankError, UndefinedMapError
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.pairwise import squared_euclidean
-from eigenscape.methods.mixture import IsotropicKernels
+from eigenscape.methods.mixture import (
+    EllipticKernels,
+    IsotropicKernels,
+    ellipses_of,
+    kernel_weights,
+    weighted_axes,
+)
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
 
-#: Maximal number of candidates for greedy choice and k-means, whose arrays are (candidates, kernels).
-_MAX_CANDIDATES = 20_000
-#: Width in units of the typical distance between neighbouring centres.
-_RELATIVE_WIDTH = 0.5
-#: Rank of the "neighbouring" centre among the nearest: on a surface a centre has about six around it.
-_NEIGHBOR = 3
 #: Maximal distance of a training point to its nearest centre, in widths.
 MAX_DISTANCE = 30.0
 
@@ -34,7 +34,7 @@ def place_kernels(
 ) -> IsotropicKernels:
     """Return kernels centred among the points ``X``; equal rows count once.
 
-    ``centers`` may be the centres themselves. With ``sigma=None`` the width is that of :func:`default_sigma`.
+    ``centers`` may be the centres themselves. With ``sigma=None`` the width is :func:`default_sigma`.
     """
     n_rows, X = len(X), X[distinct_rows(X)[0]]
     if len(X) == 1:
@@ -66,8 +66,8 @@ def place_centers(
     """Choose centres (n_kernels, D) among the distinct points ``X`` (k-means: means of clusters).
 
     ``"random"`` is Brand's choice. ``"maxmin"`` adds the point farthest from the centres so far. ``"greedy"``
-    adds the point whose Gaussian is worst represented by those of the centres so far (:func:`greedy_pivots`;
-    with ``sigma=None`` the width is that of random centres).
+    adds the point whose Gaussian the Gaussians of the centres so far represent worst (:func:`greedy_pivots`;
+    with ``sigma=None`` the width is the default of random centres).
     """
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(len(X))
@@ -76,7 +76,7 @@ def place_centers(
     with stage("centres"):
         if placement == "maxmin":
             return X[farthest_first(_FeatureDistances(X), len(X), n_kernels, int(shuffled[0]))]
-        candidates = X[shuffled[: max(_MAX_CANDIDATES, n_kernels)]]
+        candidates = X[shuffled[: max(20_000, n_kernels)]]  # arrays are (candidates, kernels)
         if placement == "kmeans":
             with warnings.catch_warnings():  # the centre of an empty cluster stays where it was
                 warnings.filterwarnings("ignore", "One of the clusters is empty")
@@ -107,9 +107,9 @@ def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
     centers = np.unique(centers, axis=0)
     if len(centers) == 1:
         return float(np.sqrt(squared_euclidean(X, centers).mean()))
-    rank = min(_NEIGHBOR, len(centers) - 1)
+    rank = min(3, len(centers) - 1)  # on a surface a centre has about six others around it
     between = np.partition(squared_euclidean(centers, centers), rank, axis=1)[:, rank]
-    spacing = _RELATIVE_WIDTH * float(np.sqrt(np.median(between)))
+    spacing = 0.5 * float(np.sqrt(np.median(between)))
     return max(spacing, max_distance(X, centers) / MAX_DISTANCE * 1.01)
 
 
@@ -117,3 +117,80 @@ def max_distance(X: np.ndarray, centers: np.ndarray) -> float:
     """Return the largest distance of a point to its nearest centre."""
     blocks = row_blocks(len(X), 24 * len(centers))
     return float(np.sqrt(max(squared_euclidean(X[rows], centers).min(axis=1).max() for rows in blocks)))
+
+
+CovarianceType = Literal["spherical", "full"]
+
+#: Smallest width of a kernel, relative to its largest.
+FLOOR = 0.2
+
+
+def local_ellipses(X: np.ndarray, kernels: IsotropicKernels, fixed_width: bool) -> EllipticKernels:
+    """Return kernels with the shapes of the points around them.
+
+    The points of a kernel are weighted by its posteriors. The largest width is the width of ``kernels``, the
+    others are in proportion to the standard deviations of the points, but at least :data:`FLOOR` times the
+    largest. All are raised if necessary such that every point belongs to a kernel; with ``fixed_width`` that
+    is an error.
+    """
+    axes = [_relative_axes(weight, X[rows]) for rows, weight in kernel_weights(kernels, X).members()]
+    K, D = kernels.centers.shape
+    q = max(len(widths) for widths, _ in axes)
+    directions, spreads = np.zeros((K, q, D)), np.full((K, q), FLOOR)
+    for k, (widths, vectors) in enumerate(axes):
+        spreads[k, : len(widths)], directions[k, : len(widths)] = widths, vectors
+    scale = kernels.sigma
+    ellipses = EllipticKernels(kernels.centers, directions, scale * spreads, np.full(K, scale * FLOOR))
+    distance = max_mahalanobis(X, ellipses)
+    if distance <= MAX_DISTANCE:
+        return ellipses
+    if fixed_width:
+        raise UndefinedMapError(
+            f"sigma={scale:g} is so small that some training points belong to no kernel: one is"
+            f" {distance:.3g} standard deviations from its nearest centre; set sigma to at least"
+            f" {scale * distance / MAX_DISTANCE:.3g}, or use more kernels or covariances='spherical'"
+        )
+    factor = 1.01 * distance / MAX_DISTANCE
+    return EllipticKernels(kernels.centers, directions, factor * ellipses.spreads, factor * ellipses.rest)
+
+
+def _relative_axes(weight: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the widths (q,) above the floor, relative to the largest, and their directions (q, D)."""
+    widths, directions = weighted_axes(weight, points)
+    kept = widths > FLOOR * widths.max(initial=0.0)
+    return widths[kept] / widths.max(initial=1e-300), directions[kept]
+
+
+def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) -> EllipticKernels:
+    """Return kernels with the given covariances (K, D, D), or (D, D) shared by all."""
+    K, D = centers.shape
+    if covariances.shape not in ((K, D, D), (D, D)):
+        raise ValueError(
+            f"covariances has shape {covariances.shape}; {K} kernels in {D} features need (n_kernels,"
+            f" n_features, n_features) = {(K, D, D)} or {(D, D)}"
+        )
+    if not np.allclose(covariances, np.swapaxes(covariances, -1, -2), rtol=1e-8, atol=0):
+        raise ValueError("covariances must be symmetric; use (C + C.T) / 2")
+    covariances = np.broadcast_to(covariances, (K, D, D))
+    values = np.linalg.eigvalsh(covariances)
+    if (values <= np.finfo(float).eps * values[:, -1:]).any():
+        k = int(np.argmin(values[:, 0]))
+        raise ValueError(
+            f"covariances must be positive definite, but the matrix of kernel {k} has the eigenvalue"
+            f" {values[k, 0]:.3g}; add a small multiple of the identity"
+        )
+    ellipses = ellipses_of(centers, covariances)
+    distance = max_mahalanobis(X, ellipses)
+    if distance > MAX_DISTANCE:
+        raise UndefinedMapError(
+            f"covariances are so small that some training points belong to no kernel: one is {distance:.3g}"
+            f" standard deviations from its nearest centre; multiply them by at least"
+            f" {(distance / MAX_DISTANCE) ** 2:.3g}, or use more kernels"
+        )
+    return ellipses
+
+
+def max_mahalanobis(X: np.ndarray, kernels: EllipticKernels) -> float:
+    """Return the largest distance of a point to its nearest kernel, in standard deviations."""
+    blocks = row_blocks(len(X), 24 * len(kernels.centers) + 16 * X.shape[1])
+    return float(np.sqrt(max(kernels.squared_distances(X[rows]).min(axis=1).max() for rows in blocks)))

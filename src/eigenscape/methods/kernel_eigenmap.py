@@ -9,34 +9,35 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._compiled.mixtures import local_coordinates, mark_members
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
-from eigenscape.methods.elliptic import CovarianceType, given_ellipses, local_ellipses
 from eigenscape.methods.graph_embedding import (
     Correction,
     Transformation,
     affine_transformation,
+    solve_by_rows,
     solve_transformation,
 )
 from eigenscape.methods.iterative_reduction import IterativeOptions, is_sparse
-from eigenscape.methods.kernel_centers import Placement, place_kernels
+from eigenscape.methods.kernel_centers import (
+    CovarianceType,
+    Placement,
+    given_ellipses,
+    local_ellipses,
+    place_kernels,
+)
 from eigenscape.methods.mixture import (
     AffineMixture,
-    ForwardKernels,
     KernelWeights,
     MixtureKernels,
     kernel_weights,
+    weighted_axes,
 )
-from eigenscape.methods.row_span import solve_by_rows
 from eigenscape.quality.edge_distortion import distortion
 
-#: Numbers of kernels tried by :func:`choose_n_kernels`, which takes the smallest whose held-out distortion is
-#: within this factor of the least.
-_COUNTS = (4, 8, 16, 32, 64, 128, 256)
-_NEARLY_BEST = 1.05
 #: Largest eigenproblem that is solved with dense matrices by default.
 MAX_DENSE = 3000
 
@@ -61,7 +62,7 @@ class KernelBasis:
 
     ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernels); with None the local
     coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row. ``unit`` is the length in which local
-    coordinates are measured in inner products of rows, beside the constant of each kernel.
+    coordinates are measured in inner products of rows, where they are added to the constant of each kernel.
     """
 
     X: np.ndarray
@@ -154,11 +155,8 @@ class KernelBasis:
 
     def _members(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield each kernel, its rows, their factors (m,) and their local coordinates (m, q)."""
-        columns = sparse.csc_array(self.weights.matrix)
-        for k, center in enumerate(self.kernels.centers):
-            column = slice(columns.indptr[k], columns.indptr[k + 1])
-            rows, weight = columns.indices[column], columns.data[column]
-            local = self.X[rows] - center
+        for k, (rows, weight) in enumerate(self.weights.members()):
+            local = self.X[rows] - self.kernels.centers[k]
             if self.projections is not None:
                 local = local @ self.projections[k].T
             yield k, rows, weight if self.scale is None else weight * self.scale[rows], local
@@ -191,19 +189,13 @@ def local_projections(
     """Return weighted principal directions (K, q, D) of the points of each kernel (Brand sec. 6)."""
     K, D = kernels.centers.shape
     projections = np.zeros((K, local_components, D))
-    columns = sparse.csc_array(weights.matrix)
-    for k in range(K if local_components else 0):
-        column = slice(columns.indptr[k], columns.indptr[k + 1])
-        weight, points = columns.data[column], X[columns.indices[column]]
-        if len(weight) == 0:
-            continue
-        spread = np.sqrt(weight)[:, None] * (points - weight @ points / weight.sum())
-        directions = linalg.svd(spread, full_matrices=False)[2][:local_components]
+    for k, (rows, weight) in enumerate(weights.members()):
+        directions = weighted_axes(weight, X[rows])[1][:local_components]
         projections[k, : len(directions)] = directions
     return projections
 
 
-def forward_kernels(X: np.ndarray, n_kernels: int, options: KernelEigenmapOptions) -> ForwardKernels:
+def forward_kernels(X: np.ndarray, n_kernels: int, options: KernelEigenmapOptions) -> MixtureKernels:
     """Return the kernels ``N(x | mu_k, Sigma_k)`` of Brand sec. 3."""
     covariances = options.covariances
     if not isinstance(covariances, str):
@@ -304,10 +296,10 @@ def choose_n_kernels(
 ) -> tuple[int, dict[int, float]]:
     """Return the smallest number of kernels that is nearly best on held-out edges, and all distortions.
 
-    The number doubles from 4 to at most ``max_kernels``. A number that is too small for a map has infinite
-    distortion; if all are, the last error is raised.
+    The number doubles from 4 to at most ``max_kernels``, and a distortion may exceed the least by 5 %. A
+    number that is too small for a map has infinite distortion; if all are, the last error is raised.
     """
-    counts = [count for count in _COUNTS if count <= max_kernels] or [max(1, max_kernels)]
+    counts = [2**power for power in range(2, 9) if 2**power <= max_kernels] or [max(1, max_kernels)]
     distortions: dict[int, float] = {}
     failure: Exception | None = None
     with warnings.catch_warnings():
@@ -321,7 +313,7 @@ def choose_n_kernels(
     smallest = min(distortions.values())
     if failure is not None and np.isinf(smallest):
         raise failure
-    return min(count for count in counts if distortions[count] <= _NEARLY_BEST * smallest), distortions
+    return min(count for count in counts if distortions[count] <= 1.05 * smallest), distortions
 
 
 def held_out_distortion(
@@ -330,12 +322,11 @@ def held_out_distortion(
     n_components: int,
     n_kernels: int,
     options: KernelEigenmapOptions,
-    fraction: float = 0.1,
 ) -> float:
-    """Return the distortion of the edges at random vertices that are left out of the fit."""
+    """Return the distortion of the edges at a random tenth of the vertices, left out of the fit."""
     n = len(X)
     held_out = np.zeros(n, dtype=bool)
-    held_out[np.random.default_rng(options.seed).permutation(n)[: max(1, round(fraction * n))]] = True
+    held_out[np.random.default_rng(options.seed).permutation(n)[: max(1, round(0.1 * n))]] = True
     kept = np.flatnonzero(~held_out)
     inside = sparse.csr_array(W[kept][:, kept])
     degree = np.asarray(inside.sum(axis=1)).ravel()

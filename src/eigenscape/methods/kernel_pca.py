@@ -27,8 +27,8 @@ def kernel_pca(
 ) -> Embedding:
     """Return the principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``.
 
-    ``weights`` are those of the points in the empirical measure, and of their mean unless ``centering``
-    has other coefficients; the eigenvectors are then those of ``W^1/2 K W^1/2``.
+    ``weights`` are the weights of the points in the empirical measure, and in their mean unless ``centering``
+    has other coefficients; the eigenvectors are then eigenvectors of ``W^1/2 K W^1/2``.
 
     There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower
     rank; :func:`require_components` raises an error in that case.
@@ -44,7 +44,7 @@ def kernel_pca(
 
 
 def centering_coefficients(centering: np.ndarray | None, weights: np.ndarray | None) -> np.ndarray | None:
-    """Return the given centring coefficients, or those of the mean under the weighted measure."""
+    """Return the given centring coefficients, or the coefficients of the weighted mean."""
     return weights / weights.sum() if centering is None and weights is not None else centering
 
 

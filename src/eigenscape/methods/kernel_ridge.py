@@ -12,16 +12,12 @@ from scipy.linalg import eigh
 
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.pairwise import Gaussian, PairwiseKernel
-from eigenscape.methods.inverse import evenly_spaced, map_rows, mean_row, to_dense
+from eigenscape.methods.local_affine import evenly_spaced, map_rows, mean_row, to_dense
 
 Result = TypeVar("Result")
 
 #: Maximal number of centres; for more points the centres are evenly spaced among them.
 MAX_CENTERS = 1000
-#: Eigenvalues of the kernel matrix of the centres below this fraction of the largest are rounding errors.
-_RANK_TOL = 1e-13
-#: Regularisations to choose from, relative to the number of training points.
-_ALPHAS = np.logspace(-12, 0, 13)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +63,7 @@ class KernelRidge:
             indices = evenly_spaced(n_points(self.coordinates), MAX_CENTERS)
         centers = self.coordinates[indices]
         values, vectors = eigh(kernel.evaluate(centers, centers))
-        usable = values > _RANK_TOL * values[-1]
+        usable = values > 1e-13 * values[-1]  # not rounding errors
         return kernel, centers, vectors[:, usable] / np.sqrt(values[usable])
 
     def _features(self, Y: np.ndarray) -> np.ndarray:
@@ -99,13 +95,10 @@ class KernelRidge:
         n = n_points(self.coordinates)
         indices = evenly_spaced(n, MAX_CENTERS)
         rows = to_dense(self.X[indices]) - mean
-        F, rotated = self._features(self.coordinates[indices]) @ vectors, vectors.T @ moment
-        errors = []
-        for alpha in n * _ALPHAS:
-            shrunk = F / (values + alpha)
-            leverage = np.einsum("ij,ij->i", shrunk, F)
-            errors.append(np.linalg.norm((rows - shrunk @ rotated) / _leave_one_out_divisor(leverage)))
-        return float(n * _ALPHAS[int(np.argmin(errors))])
+        F = self._features(self.coordinates[indices]) @ vectors
+        alphas = n * np.logspace(-12, 0, 13)
+        errors = leave_one_out_errors(F, values, vectors.T @ moment, rows, alphas)
+        return float(alphas[np.argmin(np.square(errors).sum(axis=1))])
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         """Return predicted rows (n_new, n_features) for coordinates."""
@@ -128,6 +121,23 @@ class KernelRidge:
         """Return ``function`` of blocks of ``Y``."""
         bytes_per_row = 8 * (3 * n_points(self._basis[1]) + self.X.shape[1])
         return map_rows(function, Y, bytes_per_row, self.n_jobs)
+
+
+def leave_one_out_errors(
+    F: np.ndarray, values: np.ndarray, moment: np.ndarray, Y: np.ndarray, alphas: np.ndarray
+) -> np.ndarray:
+    """Return the root mean square leave-one-out errors (len(alphas), r) of ridge regressions at some rows.
+
+    ``F`` (n, q) are the features of the rows and ``Y`` (n, r) their values. In the basis of ``F`` the sum of
+    squares of all training rows is diagonal, with the entries ``values`` (q,); ``moment`` (q, r) is the
+    product of their features and values.
+    """
+    errors = np.empty((len(alphas), Y.shape[1]))
+    for place, alpha in enumerate(alphas):
+        shrunk = F / (values + alpha)
+        divisor = _leave_one_out_divisor(np.einsum("ij,ij->i", shrunk, F))
+        errors[place] = np.sqrt(np.square((Y - shrunk @ moment) / divisor).mean(axis=0))
+    return errors
 
 
 def _leave_one_out_divisor(leverage: np.ndarray) -> np.ndarray:

@@ -18,10 +18,6 @@ from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.quality.alignment import aligned_error
 from eigenscape.solvers import Order, SolverConfig
 
-#: Number of points on which two maps are compared.
-SAMPLE = 500
-#: A search starts with this many landmarks, or with this multiple of the smallest sufficient number.
-MIN_LANDMARKS, MULTIPLE = 16, 2
 #: A search ends with this many landmarks, or with the number it starts with if that is larger. Where two
 #: eigenvalues are close, the map rotates with every doubling and comes to rest only when all points are
 #: landmarks, which is classical MDS.
@@ -105,10 +101,14 @@ class LandmarkSearch:
         seed: int,
         piece: int = 0,
     ) -> LandmarkSearch:
-        """Return the search among the points ``X[candidates]`` before its first step."""
+        """Return the search among the points ``X[candidates]`` before its first step.
+
+        It starts with 16 landmarks, or with twice the smallest sufficient number, and compares maps on 500
+        points.
+        """
         n = len(candidates)
-        count = min(n, max(MIN_LANDMARKS, MULTIPLE * (n_components + 1)))
-        sample = np.sort(np.random.default_rng(seed).permutation(candidates)[:SAMPLE])
+        count = min(n, max(16, 2 * (n_components + 1)))
+        sample = np.sort(np.random.default_rng(seed).permutation(candidates)[:500])
         return LandmarkSearch(X, sample, n, count, min_components, tol, piece)
 
     def after(self, embedding: Embedding) -> LandmarkSearch:

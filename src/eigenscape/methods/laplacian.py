@@ -46,8 +46,8 @@ def laplacian_eigenmaps(
     weights : Operator, optional
         Gram matrix of ``affinity``, if it has been computed.
     measure : ndarray of shape (m,), optional
-        Weights of the points in the empirical measure: ``S`` are the weighted sums, and the problem is that
-        of the graph with the edge weights ``w_i K_ij w_j``.
+        Weights of the points in the empirical measure: ``S`` are the weighted sums, and the graph has the
+        edge weights ``w_i K_ij w_j``.
     """
     count = min(n_components, n_points(affinity.X) - 1)
     functions = divided_eigenfunctions(affinity, count, solver, diagonal, weights, measure)
@@ -87,8 +87,9 @@ def divided_eigenfunctions(
 
     An eigenvalue of zero is a solution on the training points without a Nyström formula (Bengio prop. 1).
     Graphs have such eigenvalues, trees for example, and new points then take the average of their neighbours,
-    which minimises Belkin's sum for that point. Those of other kernels, and of graphs that are given without
-    points, are left out: they are rounding errors, or their points cannot be recognised."""
+    which minimises Belkin's sum for that point. Zero eigenvalues of other kernels, and of graphs that are
+    given
+    without points, are left out: they are rounding errors, or their points cannot be recognised."""
     weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
     is_graph = not weights.diagonal().any()  # graph affinities have no diagonal
     diagonal = diagonal or is_graph
@@ -131,7 +132,7 @@ def require_eigenfunctions(embedding: Embedding, n_components: int, nonzero: boo
 def next_to_trivial(
     problem: SemidefiniteProblem, count: int, solver: SolverConfig, c: float = 1.0
 ) -> EigenPairs:
-    """Return the trivial pair of ``K = c I - A``, then those of the smallest eigenvalues of ``A``."""
+    """Return the trivial pair of ``K = c I - A``, then the pairs of the smallest eigenvalues of ``A``."""
     if count == 0:
         pairs = EigenPairs(np.empty(0), np.empty((len(problem.null), 0)), np.empty(0), "known")
     else:

@@ -6,7 +6,7 @@ graph. With weights ``w(x_i, a_j)`` the two quadratic forms are
     ``Z'(D - W)Z = 1/2 sum_ij w_ij (x_i - a_j)(x_i - a_j)'``,
     ``Z'DZ = 1/2 sum_ij w_ij (x_i x_i' + a_j a_j')``,
 
-which are those of the graph itself if all samples are anchors.
+which are the forms of the graph itself if all samples are anchors.
 """
 
 from __future__ import annotations
@@ -20,14 +20,9 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.affinity import GraphAffinity
-from eigenscape.methods.feature_map import feature_map
-from eigenscape.methods.graph_embedding import solve_reduced
+from eigenscape.methods.graph_embedding import feature_map, row_span, solve_reduced
 from eigenscape.methods.quadratic_forms import FeatureBasis, QuadraticForms, quadratic_forms
-from eigenscape.methods.row_span import row_span
 from eigenscape.solvers import generalized_eigh, whiten
-
-#: A coordinate whose D-variance is below this ratio to its mean square is constant.
-_CONSTANT = 1e-12
 
 
 class LocalityProjection(NamedTuple):
@@ -75,14 +70,23 @@ def _linear_directions(
     Y = basis.apply(pairs.vectors)
     mean_square = degree @ np.square(Y)
     variance = mean_square - np.square(degree @ Y) / forms.volume
-    kept = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
+    remedy = ", or use affine=True (or centre X) if X is far from the origin"
+    kept = _varying(variance, mean_square, n_components, remedy)
+    directions = pairs.vectors[:, kept] if span is None else span.coefficients(pairs.vectors[:, kept])
+    return np.sqrt(len(X)) * directions, pairs.values[kept], pairs.residuals[kept]
+
+
+def _varying(
+    variance: np.ndarray, mean_square: np.ndarray, n_components: int, remedy: str = ""
+) -> np.ndarray:
+    """Return the first ``n_components`` coordinates whose D-variance is not zero up to rounding."""
+    kept = np.flatnonzero(variance > 1e-12 * mean_square)[:n_components]
     if len(kept) < n_components:
         raise RankError(
             f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
-            " constant; lower n_components, or use affine=True (or centre X) if X is far from the origin"
+            f" constant; lower n_components{remedy}"
         )
-    directions = pairs.vectors[:, kept] if span is None else span.coefficients(pairs.vectors[:, kept])
-    return np.sqrt(len(X)) * directions, pairs.values[kept], pairs.residuals[kept]
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,23 +131,18 @@ def edge_sums(X: np.ndarray, affinity: GraphAffinity, origin: np.ndarray, loops:
 
 
 def projection_from_sums(
-    sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool, rank_tol: float = 1e-12
+    sums: EdgeSums, origin: np.ndarray, n_components: int, affine: bool
 ) -> LocalityProjection:
     """Solve the problem of :func:`locality_preserving` (Brand eq. 8), given the sums over all edges.
 
     ``origin`` is the origin of the sums: any point if ``affine``, otherwise zero.
     """
     forms = sums.forms.centered() if affine else sums.forms
-    whitener = whiten(forms.degree, rank_tol, forms.size).whitener
+    whitener = whiten(forms.degree, 1e-12, forms.size).whitener
     pairs = generalized_eigh(forms.laplacian, forms.degree, n_components + (not affine), "smallest", whitener)
     mean_square = np.einsum("ir,ij,jr->r", pairs.vectors, forms.degree, pairs.vectors, optimize=True)
     variance = mean_square - forms.volume * np.square(forms.mean @ pairs.vectors)
-    kept = np.flatnonzero(variance > _CONSTANT * mean_square)[:n_components]
-    if len(kept) < n_components:
-        raise RankError(
-            f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
-            " constant; lower n_components"
-        )
+    kept = _varying(variance, mean_square, n_components)
     directions = np.sqrt(sums.n_rows) * pairs.vectors[:, kept]
     mean = origin + sums.first / sums.volume if affine else np.zeros(len(origin))
     patterns = directions.T @ forms.degree / sums.n_rows

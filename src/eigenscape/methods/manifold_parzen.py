@@ -20,7 +20,7 @@ from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape.graph.neighbors import neighbor_index
 
-#: Points of a block at which the density is computed.
+#: Number of points of a block at which the density is computed.
 _POINTS = 64
 
 
@@ -147,7 +147,7 @@ def _sum_of_left_out(
 
 
 class ParzenChoice(NamedTuple):
-    """Parameters with the largest mean log density of held-out rows, and that of all candidates."""
+    """Parameters with the largest mean log density of held-out rows, and the densities of all candidates."""
 
     n_neighbors: int
     n_components: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import linalg, sparse
@@ -21,45 +21,6 @@ from eigenscape.kernels.pairwise import squared_euclidean
 
 #: Subtracted from each posterior; negative results are dropped.
 NEGLIGIBLE = 1e-7
-
-
-class MixtureKernels(Protocol):
-    """K Gaussian kernels ``p_k``."""
-
-    @property
-    def centers(self) -> np.ndarray:
-        """Centres (K, D)."""
-        ...
-
-    def exponents(self, X: np.ndarray) -> np.ndarray:
-        """Return ``log p_k(x)`` (n, K) up to a constant shared by all kernels."""
-        ...
-
-
-class ForwardKernels(MixtureKernels, Protocol):
-    """Kernels in the space of the data, which have derivatives and can be mapped."""
-
-    @property
-    def sigma(self) -> float:
-        """Typical width."""
-        ...
-
-    @property
-    def covariances(self) -> np.ndarray:
-        """``Sigma_k`` (K, D, D)."""
-        ...
-
-    def common_gradient(self, X: np.ndarray) -> np.ndarray:
-        """Return a part (n, D) that all gradients of ``log p_k`` at a point have in common."""
-        ...
-
-    def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
-        ...
-
-    def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
-        """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +36,15 @@ class IsotropicKernels:
         return squared_euclidean(X, self.centers) / (-2 * self.sigma**2)
 
     def common_gradient(self, X: np.ndarray) -> np.ndarray:
-        """Return ``-x / sigma^2``."""
+        """Return ``-x / sigma^2``, the part (n, D) that all gradients of ``log p_k`` have in common."""
         return X / -(self.sigma**2)
 
     def gradient_sums(self, X: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return ``sum_k c_nkr mu_k / sigma^2``."""
+        """Return ``sum_k c_nkr (grad log p_k(x_n) - common_n)`` (n, r, D) for coefficients (n, K, r)."""
         return np.einsum("nkr,kd->nrd", coefficients, self.centers / self.sigma**2)
 
     def mapped_covariances(self, tangents: np.ndarray) -> np.ndarray:
-        """Return ``sigma^2 J_k J_k'``."""
+        """Return ``J_k Sigma_k J_k'`` (K, d, d) for linear maps ``J_k`` (K, d, D)."""
         return self.sigma**2 * tangents @ tangents.transpose(0, 2, 1)
 
     @property
@@ -94,27 +55,11 @@ class IsotropicKernels:
 
 
 @dataclass(frozen=True, eq=False)
-class AnisotropicKernels:
-    """Normal densities with covariances ``(R_k'R_k)^-1``; ``roots`` are the ``R_k`` (K, D, D)."""
-
-    centers: np.ndarray
-    roots: np.ndarray
-
-    def exponents(self, X: np.ndarray) -> np.ndarray:
-        """Return ``log p_k(x)`` (n, K) up to a constant."""
-        log_heights = np.linalg.slogdet(self.roots)[1]  # log |R_k|
-        values = np.empty((len(X), len(self.centers)))
-        for k, (center, root) in enumerate(zip(self.centers, self.roots, strict=True)):
-            values[:, k] = log_heights[k] - np.square((X - center) @ root.T).sum(axis=1) / 2
-        return values
-
-
-@dataclass(frozen=True, eq=False)
 class EllipticKernels:
     """Normal densities with covariances ``Sigma_k`` (Brand sec. 3), given by some of their principal axes.
 
     The width is ``spreads[k]`` along the orthonormal ``directions[k]`` and ``rest[k]`` in their complement,
-    so that no D x D matrix is stored unless all axes are given. A direction of zeros stands for none.
+    so that no D x D matrix is stored unless all axes are given. A direction of zeros is unused.
     """
 
     centers: np.ndarray  # (K, D)
@@ -175,12 +120,37 @@ class EllipticKernels:
             yield X - center, spread**-2 - rest**-2
 
 
+#: K Gaussian kernels ``p_k`` in the space of the arguments of a map.
+MixtureKernels: TypeAlias = "IsotropicKernels | EllipticKernels"
+
+
+def ellipses_of(centers: np.ndarray, covariances: np.ndarray, floor: float = 0.0) -> EllipticKernels:
+    """Return kernels with covariances (K, D, D), their eigenvalues raised to at least ``floor``."""
+    values, vectors = np.linalg.eigh(covariances)
+    spreads = np.sqrt(np.maximum(values, floor))
+    return EllipticKernels(centers, np.ascontiguousarray(vectors.transpose(0, 2, 1)), spreads, spreads[:, -1])
+
+
 class KernelWeights(NamedTuple):
     """Weights of the kernels at some points."""
 
     matrix: sparse.csr_array  # (n, K), rows sum to one
     log_total: np.ndarray  # (n,) logarithm of the sum of the densities
     kept: np.ndarray  # (n,) sum of the posteriors after subtracting NEGLIGIBLE
+
+    def members(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the points of each kernel: their indices (m,) and its weights (m,) at them."""
+        columns = sparse.csc_array(self.matrix)
+        for column in map(slice, columns.indptr[:-1], columns.indptr[1:]):
+            yield columns.indices[column], columns.data[column]
+
+
+def weighted_axes(weight: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return widths (q,), largest first, and principal directions (q, D) of weighted points (m, D)."""
+    if len(weight) == 0:
+        return np.zeros(0), np.zeros((0, points.shape[1]))
+    spread = np.sqrt(weight)[:, None] * (points - weight @ points / weight.sum())
+    return linalg.svd(spread, full_matrices=False)[1:]
 
 
 def kernel_weights(kernels: MixtureKernels, X: np.ndarray) -> KernelWeights:
@@ -255,9 +225,9 @@ class AffineMixture:
     def _jacobian(self, X: np.ndarray) -> np.ndarray:
         """Compute the Jacobian of one block of rows.
 
-        The gradient of a posterior is ``q_k (g_k - sum_j q_j g_j)`` with ``g_k`` those of log densities.
+        The gradient of a posterior is ``q_k (g_k - sum_j q_j g_j)``, ``g_k`` the gradient of a log density.
         """
-        kernels, (K, D, c) = self.forward_kernels, self.slopes.shape
+        kernels, (K, D, c) = self.kernels, self.slopes.shape
         exponents = kernels.exponents(X)
         top = exponents.max(axis=1, keepdims=True)  # subtracted first, as in the weights
         posterior = np.exp(np.where(exponents == top, 0.0, exponents - top))  # (n, K)
@@ -292,12 +262,6 @@ class AffineMixture:
             return height * (slope + outputs[:, :, None] * log_slope[:, None])
         return slope
 
-    @property
-    def forward_kernels(self) -> ForwardKernels:
-        """The kernels of a map from the space of the data."""
-        assert isinstance(self.kernels, (IsotropicKernels, EllipticKernels))
-        return self.kernels
-
 
 def divide_by_last(outputs: np.ndarray) -> np.ndarray:
     """Divide all columns but the last by the last; zero where the last is zero."""
@@ -307,9 +271,3 @@ def divide_by_last(outputs: np.ndarray) -> np.ndarray:
 def safe_divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return the quotient; zero where the denominator is zero."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
-
-
-def inverse_root(covariance: np.ndarray, floor: float) -> np.ndarray:
-    """Return ``R`` with ``R'R = covariance^-1``, after raising eigenvalues to at least ``floor``."""
-    values, vectors = linalg.eigh(covariance)
-    return (vectors / np.sqrt(np.maximum(values, floor))).T

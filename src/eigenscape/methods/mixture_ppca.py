@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from eigenscape._progress import stage
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import WeightedSamples
 from eigenscape.methods.probabilistic_pca import (
+    EMResult,
     LatentGaussian,
     Posterior,
     closed_form,
@@ -19,9 +19,10 @@ from eigenscape.methods.probabilistic_pca import (
     draw_samples,
     expectation_sums,
     maximize,
+    maximize_likelihood,
 )
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,36 +61,23 @@ class MixtureExpectation(NamedTuple):
     statistics: Any
 
 
-class MixtureResult(NamedTuple):
-    """Result of EM: the mixture, the log-likelihood after each step, and whether it stopped rising."""
-
-    mixture: Mixture
-    log_likelihoods: list[float]
-    converged: bool
-
-
 class MixtureSamples(Protocol):
     """Training samples of a mixture, in one array or in blocks."""
 
     def starting_rows(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return samples to be clustered, missing values filled, and their weights: all, or a subset."""
-        ...
 
     def start(self, centers: np.ndarray, n_components: int, options: MixtureOptions) -> Mixture:
         """Return a mixture from the partition of all samples by their nearest centre (k, d)."""
-        ...
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
         """Perform the E-step."""
-        ...
 
     def maximization(self, mixture: Mixture, statistics: Any, options: MixtureOptions) -> Mixture:
         """Perform the M-step with the statistics of :meth:`expectation`."""
-        ...
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
         """Return for each model the signs (q,) that make the largest coordinate of its samples positive."""
-        ...
 
 
 def membership(mixture: Mixture, data: ObservedData) -> Membership:
@@ -217,22 +205,18 @@ class WeightedMixtureSamples:
             means[self.samples.weights[rows] > 0]
             for rows, means in coordinates_by_model(mixture, self.samples.data)
         ]
-        return [_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
+        return [column_signs(means) if len(means) else np.ones(means.shape[1]) for means in each]
 
 
-def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> MixtureResult:
+def run_mixture_em(mixture: Mixture, samples: MixtureSamples, options: MixtureOptions) -> EMResult[Mixture]:
     """Run EM until a step raises the log-likelihood by at most ``tol`` per observed value."""
-    history: list[float] = []
-    with stage("expectation maximisation", total=options.max_iter, bound=True) as advance:
-        for _ in range(options.max_iter):
-            result = samples.expectation(mixture)
-            history.append(result.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= options.tol * result.n_observed:
-                return MixtureResult(mixture, history, True)
-            mixture = samples.maximization(mixture, result.statistics, options)
-            advance(1)
-    history.append(samples.expectation(mixture).log_likelihood)
-    return MixtureResult(mixture, history, False)
+    return maximize_likelihood(
+        mixture,
+        samples.expectation,
+        lambda one, result: samples.maximization(one, result.statistics, options),
+        options.tol,
+        options.max_iter,
+    )
 
 
 def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -241,11 +225,6 @@ def coordinates_by_model(mixture: Mixture, data: ObservedData) -> list[tuple[np.
     labels = np.argmax(result.log_responsibilities, axis=1)
     each = [np.flatnonzero(labels == k) for k in range(len(mixture.models))]
     return [(rows, posterior.means[rows]) for rows, posterior in zip(each, result.posteriors, strict=True)]
-
-
-def _signs(coordinates: np.ndarray) -> np.ndarray:
-    """Return the signs that make the largest entry of each column positive."""
-    return np.where((canonical_signs(coordinates) == coordinates).all(axis=0), 1.0, -1.0)
 
 
 def canonical_mixture(mixture: Mixture, samples: MixtureSamples) -> Mixture:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import fft, sparse
 
 from eigenscape._progress import stage
 from eigenscape._threads import Team, parallel_map, thread_team
@@ -21,18 +21,115 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.mutual import MutualAffinity
-from eigenscape.methods.repulsion import RepulsionField, RepulsionGrid
 from eigenscape.solvers.pairs import canonical_signs
 
-#: Number of iterations between tests of convergence.
-_CHUNK = 50
+#: Nodes across a small map, whose points are dense, and the largest number of all nodes.
+_NODES_ACROSS, _MAX_NODES = 100, 1 << 22
+#: Nodes beyond the map, and the factor by which a grid is larger than the map, which often grows.
+_MARGIN, _ROOM = 3, 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class RepulsionField:
+    """``R(y) = sum_l 1 / (1 + |y - x_l|^2)`` as a spline.
+
+    Attributes
+    ----------
+    lower : ndarray of shape (2,)
+        The first node.
+    step : float
+        Distance between nodes.
+    nodes : ndarray of shape (n_x, n_y)
+        Coefficients of the cubic B-splines of the nodes.
+    """
+
+    lower: np.ndarray
+    step: float
+    nodes: np.ndarray
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Return ``R`` at points (n, 2)."""
+        from eigenscape._compiled.splines import spline_values
+
+        return spline_values(self.nodes, self.lower, self.step, points)
+
+
+class RepulsionGrid:
+    """A grid for the repulsion of a map, used again while the map changes little in size.
+
+    Sums of a smooth kernel over many points are interpolated from a grid, as in FIt-SNE (Linderman et al.
+    2019), by cubic B-splines, whose gradient is smooth: one transform forth and one back give the repulsion
+    and its gradient.
+
+    With the B-splines ``B`` of the nodes ``a`` the kernel ``w(x - y)`` is ``sum_ab B_a(x) c(a - b) B_b(y)``.
+    It is exact if both points are nodes: the Fourier transform of ``c`` is the transform of ``w`` at the
+    nodes, divided by the squared transform of ``B``.
+
+    Parameters
+    ----------
+    step : float
+        Distance between nodes; the width of the kernel is one. Smaller for small maps, and larger for maps
+        that would have too many nodes.
+    border : float, default=0.0
+        Width of the border around the map.
+    dtype : type, default=float
+        Type of floating point numbers on the grid.
+    """
+
+    def __init__(self, step: float, border: float = 0.0, dtype: type = np.float64) -> None:
+        self.usual_step = self.step = step
+        self.border, self.dtype = border, dtype
+        self.mass: np.ndarray = np.empty((0, 0), dtype)  # (n_x, n_y)
+        self.size: list[int] = []  # of the transforms: no point is within reach of the repetition of another
+        self.spectrum: np.ndarray = np.empty((0, 0), dtype)  # of c
+
+    def field(self, points: np.ndarray) -> RepulsionField:
+        """Return the repulsion field of a map (m, 2)."""
+        from eigenscape._compiled.splines import spread
+
+        low, high = points.min(axis=0) - self.border, points.max(axis=0) + self.border
+        self._fit(high - low)
+        lower = (low + high) / 2 - self.step * (np.array(self.mass.shape) - 1) / 2
+        spread(points, lower, self.step, self.mass)
+        spectrum = fft.rfft2(self.mass, self.size)
+        spectrum *= self.spectrum
+        nodes = fft.irfft2(spectrum, self.size)[: self.mass.shape[0], : self.mass.shape[1]]
+        return RepulsionField(lower, self.step, nodes)
+
+    def _fit(self, extent: np.ndarray) -> None:
+        """Change the grid if a map of this extent does not fit, or if half of the nodes suffice."""
+        needed = _counts(extent, self.step)
+        given = np.array(self.mass.shape)
+        if (needed <= given).all() and 2 * needed.prod() >= given.prod():
+            return
+        wanted = _ROOM * extent
+        self.step = min(self.usual_step, float(wanted.max()) / _NODES_ACROSS)
+        while (excess := _counts(wanted, self.step).prod() / _MAX_NODES) > 1:
+            self.step *= max(np.sqrt(excess), 1.01)
+        self.size = [fft.next_fast_len(2 * int(count), real=True) for count in _counts(wanted, self.step)]
+        self.mass = np.empty([full // 2 for full in self.size], self.dtype)
+        self.spectrum = _spectrum(self.size, self.step).astype(self.dtype)
+
+
+def _counts(extent: np.ndarray, step: float) -> np.ndarray:
+    """Return the numbers of nodes in both directions for a map of given extent."""
+    return np.ceil(extent / step).astype(np.int64) + 1 + 2 * _MARGIN
+
+
+def _spectrum(size: list[int], step: float) -> np.ndarray:
+    """Return the transform of ``w = 1 / (1 + x^2 + y^2)``, divided by the squared transform of ``B``."""
+    offsets = [np.minimum(np.arange(full), full - np.arange(full)) for full in size]
+    x, y = (np.square(step * offset) for offset in offsets)
+    # The B-spline of a node is 2/3 there and 1/6 at its neighbours.
+    b, c = ((2 + np.cos(2 * np.pi * np.arange(full) / full)) / 3 for full in size)
+    spectrum = fft.rfft2(1 / (1 + x[:, None] + y)).real  # the kernel is even
+    return spectrum / np.square(b[:, None] * c[: spectrum.shape[1]])
+
+
 #: Momentum of the descent, after openTSNE. The rate is the number of points, divided by the exaggeration
 #: (Belkina et al. 2019), and half of that from this exaggeration on: points in dense clusters that are the
 #: neighbours of many others would otherwise oscillate.
 _MOMENTUM, _HALF_RATE = 0.8, 2.0
-#: The longest step of a point, in widths of the repulsion. It is at most the spread of the map: few points
-#: would otherwise leave each other.
-_LONGEST = 5.0
 #: Step of the grid of the repulsion in the layout without exaggeration, and for new points; the width of the
 #: repulsion is one. With exaggeration clusters are denser, and gradients need a finer grid.
 _STEP, _NEW_STEP = 0.4, 0.25
@@ -78,7 +175,7 @@ def attraction_repulsion_layout(
     movement, n_iter = np.inf, 0
     with stage("layout", total=options.max_iter, bound=True) as advance, thread_team(options.n_jobs) as team:
         while n_iter < options.max_iter and movement > options.tol:
-            before, count = descent.points, min(_CHUNK, options.max_iter - n_iter)
+            before, count = descent.points, min(50, options.max_iter - n_iter)
             for _ in range(count):
                 descent.iterate(team)
                 advance(1)
@@ -116,7 +213,8 @@ class Descent:
         team(act, range(0, m, _ROWS))
         push = 2 / (repulsion.sum() - m)  # the gradient of the repulsion is -2 sum_j w_ij^2 (x_i - x_j)
         after = points[:, : self.n_components].copy()
-        longest = min(_LONGEST, _spread(after))
+        # In widths of the repulsion; without the second limit few points would leave each other.
+        longest = min(5.0, _spread(after))
         move(after, slopes, pulls, push, self.pull, self.rate, _MOMENTUM, longest, self.gains, self.moves)
         self.points = in_plane(_centred(after))
 
@@ -138,9 +236,9 @@ def _relative_movement(before: np.ndarray, after: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(_centred(after) - _centred(before)))) / _spread(after))
 
 
-def scaled_start(eigenmap: np.ndarray, size: float = 1.0) -> np.ndarray:
-    """Return an eigenmap with columns of standard deviation ``size``."""
-    return _centred(eigenmap) * (size / np.std(eigenmap, axis=0))
+def scaled_start(eigenmap: np.ndarray) -> np.ndarray:
+    """Return an eigenmap with columns of standard deviation 1."""
+    return _centred(eigenmap) / np.std(eigenmap, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +250,7 @@ class NeighborMap:
 
         exaggeration sum_j W(y, x_j) / sum(W) log(1 + |z - z_j|^2) + R(z) / Z,
 
-    with ``R(z)`` the repulsion of all training points: the gradient in ``z`` is that of the layout in the
+    with ``R(z)`` the repulsion of all training points: the layout has the same gradient in the
     coordinates of a training point with the same affinities.
     """
 

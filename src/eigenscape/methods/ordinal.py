@@ -19,13 +19,12 @@ from eigenscape._threads import parallel_map
 from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.methods.local_affine import evenly_spaced
 from eigenscape.solvers.direct import partial_eigh
 from eigenscape.solvers.pairs import canonical_signs
 
-#: Maximal number of breakpoints of the monotone function that are stored.
-_MAX_KNOTS = 4096
-#: A new point has converged when a step is shorter than this (the mean squared distance on the map is one).
-_STEP_TOL, _MAX_STEPS = 1e-10, 20_000
+#: Largest number of steps in which a new point is placed.
+MAX_STEPS = 20_000
 
 Ties = Literal["primary", "secondary"]
 
@@ -92,8 +91,8 @@ def best_layout(
 ) -> tuple[Layout, np.ndarray, MonotoneRegression]:
     """Return the layout of least stress over all starts, its disparities (condensed) and the regression.
 
-    The first start is the classical MDS of the ranks (not of the dissimilarities, of which only the order may
-    matter), the other ``n_init - 1`` are random.
+    The first start is the classical MDS of the ranks (only the order of the dissimilarities may matter), the
+    other ``n_init - 1`` are random.
     """
     if dissimilarities.max() == dissimilarities.min():
         raise ValueError(
@@ -101,7 +100,7 @@ def best_layout(
             " determines no map; use another metric"
         )
     regression = MonotoneRegression(dissimilarities, options.ties)
-    starts = [_rank_start(dissimilarities, options.n_components)]
+    starts = [classical_start(rankdata(dissimilarities) / len(dissimilarities), options.n_components)]
     rng = np.random.default_rng(options.seed)
     starts += [rng.standard_normal(starts[0].shape) for _ in range(options.n_init - 1)]
     best: tuple[Layout, np.ndarray] | None = None
@@ -116,9 +115,9 @@ def best_layout(
     return *normalized_layout(*best), regression
 
 
-def _rank_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
-    """Return the classical MDS (m, n_components) of the ranks of the dissimilarities."""
-    K = -0.5 * squareform(np.square(rankdata(dissimilarities) / len(dissimilarities)))
+def classical_start(dissimilarities: np.ndarray, n_components: int) -> np.ndarray:
+    """Return the classical MDS (m, n_components) of condensed dissimilarities, without columns of zeros."""
+    K = -0.5 * squareform(np.square(dissimilarities))
     means = K.mean(axis=0)
     K -= means[:, None] + (means - means.mean())
     values, vectors = partial_eigh(K, len(K) - n_components, len(K) - 1)
@@ -131,7 +130,7 @@ def smacof(
 ) -> tuple[Layout, np.ndarray]:
     """Minimise Kruskal's stress-1, ``sqrt(sum (d - d^)^2 / sum d^2)``, by majorisation (Kruskal 1964).
 
-    Steps are twice as long as those of the Guttman transform, which halves their number (de Leeuw and Heiser
+    Steps are twice as long as the Guttman transform, which halves their number (de Leeuw and Heiser
     1980), unless the stress would rise. Stops when a step lowers the stress by less than ``tol``. Returns the
     layout and the disparities ``d^`` (condensed).
     """
@@ -205,7 +204,7 @@ class OrdinalEmbedding:
                 advance(rows.stop - rows.start)
         if unconverged:
             warn(
-                f"the coordinates of {unconverged} new point(s) had not converged after {_MAX_STEPS} steps;"
+                f"the coordinates of {unconverged} new point(s) had not converged after {MAX_STEPS} steps;"
                 " the stress changes little around them",
                 NotConvergedWarning,
             )
@@ -213,16 +212,26 @@ class OrdinalEmbedding:
 
     def _place(self, dissimilarities: np.ndarray) -> tuple[np.ndarray, int]:
         """Return coordinates for rows of dissimilarities, and how many of them have not converged."""
-        from eigenscape._compiled.majorize import place_points
-
-        points = self.layout.points
         targets = np.interp(dissimilarities, *self.knots)
-        n_nearest = min(points.shape[1] + 2, len(points))
-        nearest = np.argsort(dissimilarities, axis=1, kind="stable")[:, :n_nearest]
-        weights = 1 / (np.take_along_axis(targets, nearest, axis=1) + 1e-6)
-        weights /= weights.sum(axis=1, keepdims=True)
-        coordinates = np.einsum("nk,nkp->np", weights, points[nearest])
-        return coordinates, place_points(targets, points, coordinates, _STEP_TOL, _MAX_STEPS)
+        return place_at(targets, self.layout.points, 1e-10, dissimilarities)
+
+
+def place_at(
+    distances: np.ndarray, points: np.ndarray, tol: float, order: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Place points at given distances (n, m) from fixed points; also return how many have not converged.
+
+    The start is a mean of the fixed points with the smallest entries of ``order`` (n, m). A point has
+    converged when a step is shorter than ``tol``; the mean squared distance on the map is one.
+    """
+    from eigenscape._compiled.majorize import place_points
+
+    n_nearest = min(points.shape[1] + 2, len(points))
+    nearest = np.argsort(order, axis=1, kind="stable")[:, :n_nearest]
+    weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
+    weights /= weights.sum(axis=1, keepdims=True)
+    places = np.einsum("nk,nkp->np", weights, points[nearest])
+    return places, place_points(distances, points, places, tol, MAX_STEPS)
 
 
 def ordinal_mds(
@@ -233,7 +242,7 @@ def ordinal_mds(
 ) -> OrdinalEmbedding:
     """Return the ordinal map of training ``points`` with the given condensed ``dissimilarities``.
 
-    ``dissimilarity(Y)`` returns those of any points to the training points.
+    ``dissimilarity(Y)`` returns the dissimilarities of any points to the training points.
     """
     layout, disparities, regression = best_layout(dissimilarities, options)
     knots = _breakpoints(regression.values, regression.group_means(disparities))
@@ -241,10 +250,9 @@ def ordinal_mds(
 
 
 def _breakpoints(values: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the constant parts of a monotone function, and the origin."""
+    """Return the ends of the constant parts of a monotone function (at most 4096), and the origin."""
     rises = np.diff(distances) > 0
     ends = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
-    if len(ends) > _MAX_KNOTS:
-        ends = ends[np.linspace(0, len(ends) - 1, _MAX_KNOTS).astype(np.intp)]
+    ends = ends[evenly_spaced(len(ends), 4096)]
     x, y = values[ends], distances[ends]
     return (x, y) if x[0] == 0 else (np.r_[0.0, x], np.r_[0.0, y])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,25 +16,16 @@ from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
 from eigenscape.kernels.base import Columns
+from eigenscape.methods.pca import ScatterMoments, scatter_moments
+from eigenscape.operators import CenteredRows
 from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
 
 #: Noise below this ratio to the largest counts as zero (variables in units of their spread).
 RANK_TOL = 1e-10
-#: Smallest automatic regularisation, relative to the mean noise of a variable.
-MIN_REGULARIZATION = 1e-6
 
 Regularization = float | Literal["auto"]
 Criterion = Literal["quotient", "difference"]
-
-
-@dataclass(frozen=True, eq=False)
-class SignalMoments:
-    """Mean and covariance of the undistorted data."""
-
-    mean: np.ndarray  # (d,)
-    covariance: np.ndarray  # C (d, d)
-    count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,19 +82,10 @@ class Orientation:
         return replace(self, directions=self.directions * signs, patterns=self.patterns * signs)
 
 
-def signal_moments(blocks: Iterable[np.ndarray]) -> SignalMoments:
-    """Compute ``C = 1/m sum_i (x_i - E[x]) (x_i - E[x])'`` (Burges eq. 1.16).
-
-    ``blocks`` of rows (b, d) are iterated over twice.
-    """
-    totals = [(len(block), block.sum(axis=0)) for block in blocks]
-    count = sum(length for length, _ in totals)
-    mean = np.sum([total for _, total in totals], axis=0) / count
-    covariance = np.zeros((len(mean), len(mean)))
-    for block in blocks:
-        centered = block - mean
-        covariance += centered.T @ centered
-    return SignalMoments(mean, covariance / count, count)
+def signal_moments(blocks: Iterable[np.ndarray]) -> ScatterMoments:
+    """Return the moments of blocks of rows (b, d); ``C`` is their covariance (Burges eq. 1.16)."""
+    rows = (CenteredRows(block, block.mean(axis=0)) for block in blocks)
+    return reduce(ScatterMoments.merge, map(scatter_moments, rows))
 
 
 def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> NoiseMoments:
@@ -118,7 +101,7 @@ def noise_moments(blocks: Iterable[np.ndarray], n_features: int) -> NoiseMoments
 
 
 def oriented_directions(
-    signal: SignalMoments, noise: NoiseMoments, n_components: int | None, regularization: Regularization
+    signal: ScatterMoments, noise: NoiseMoments, n_components: int | None, regularization: Regularization
 ) -> Orientation:
     """Return the directions that maximise ``n'Cn / n'Rn`` (Burges sec. 1.4), largest quotient first.
 
@@ -131,7 +114,7 @@ def oriented_directions(
     rank = int(np.sum(pairs.values > threshold))
     if rank == 0 or (n_components is not None and rank < n_components):
         raise RankError(
-            f"n_components={n_components}, but the signal of {signal.count} samples varies along only"
+            f"n_components={n_components}, but the signal of {signal.n_rows} samples varies along only"
             f" {rank} direction(s); lower n_components"
         )
     directions = pairs.vectors[:, :rank]
@@ -141,7 +124,7 @@ def oriented_directions(
 
 
 def difference_directions(
-    signal: SignalMoments, noise: NoiseMoments, n_components: int | None
+    signal: ScatterMoments, noise: NoiseMoments, n_components: int | None
 ) -> Orientation:
     """Return the orthonormal directions that maximise ``n'(C - R) n`` (Burges sec. 1.4), largest value first.
 
@@ -156,7 +139,7 @@ def difference_directions(
 
 
 def _regularize(
-    signal: SignalMoments, noise: NoiseMoments, regularization: Regularization
+    signal: ScatterMoments, noise: NoiseMoments, regularization: Regularization
 ) -> tuple[np.ndarray, float, Whitening]:
     """Return the regularised noise correlation, the relative amount added, and its range and null space."""
     if noise.per_feature <= 0:
@@ -177,7 +160,7 @@ def _regularize(
             f"regularization={regularization!r}, but the noise correlation is singular ({rank}) where the"
             " signal is not; give a larger one, or leave it 'auto'"
         )
-    added = max(_shrinkage(noise), MIN_REGULARIZATION)
+    added = max(_shrinkage(noise), 1e-6)
     warn(
         f"the noise correlation is singular ({rank}, from {noise.count} noise vectors): {added:.2g} times its"
         " mean was added to its diagonal. Pass more or other noise, or set regularization",
@@ -237,7 +220,7 @@ def oriented_pca(
 
 
 def directions_of(
-    signal: SignalMoments,
+    signal: ScatterMoments,
     noise: NoiseMoments,
     n_components: int | None,
     regularization: Regularization,
@@ -322,8 +305,8 @@ class OrientedLoss:
         return PairMoments.of(c, U - c @ self.directions.T)
 
 
-def oriented_loss(signal: SignalMoments, orientation: Orientation) -> OrientedLoss:
+def oriented_loss(signal: ScatterMoments, orientation: Orientation) -> OrientedLoss:
     """Return the loss criterion of these directions."""
     W = orientation.whitener
     directions, covariance = W.T @ orientation.patterns, W.T @ signal.covariance @ W
-    return OrientedLoss(signal.mean, W, directions, covariance, orientation.values, signal.count)
+    return OrientedLoss(signal.mean, W, directions, covariance, orientation.values, signal.n_rows)

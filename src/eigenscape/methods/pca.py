@@ -17,7 +17,6 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.component_count import NComponents, count_by_evidence, count_for_ratio
-from eigenscape.methods.scatter import ScatterMoments
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
 from eigenscape.operators.centered_rows import SMALL_OFFSET
@@ -26,13 +25,49 @@ from eigenscape.quality.pair_moments import PairMoments, add_moments, n_pairs
 from eigenscape.solvers import EigenPairs, SolverConfig, principal
 from eigenscape.solvers.pairs import canonical_signs
 
+
+@dataclass(frozen=True, eq=False)
+class ScatterMoments:
+    """Weighted mean and scatter matrix ``sum_i w_i (x_i - mu)(x_i - mu)'`` (d, d) of samples."""
+
+    mean: np.ndarray  # mu, (d,)
+    scatter: np.ndarray  # (d, d)
+    weight: float  # sum of the sample weights
+    n_rows: int  # samples with a positive weight
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance (d, d), divided by the weight."""
+        return self.scatter / self.weight
+
+    def merge(self, other: ScatterMoments) -> ScatterMoments:
+        """Return the moments of both sets of samples.
+
+        Only the difference of the two means is squared, so a large offset of the data causes no
+        cancellation.
+        """
+        weight = self.weight + other.weight
+        shift = other.mean - self.mean
+        scatter = self.scatter + other.scatter
+        scatter += np.outer(shift, shift) * (self.weight * other.weight / weight)
+        mean = self.mean + shift * (other.weight / weight)
+        return ScatterMoments(mean, scatter, weight, self.n_rows + other.n_rows)
+
+
+def scatter_moments(rows: CenteredRows) -> ScatterMoments:
+    """Compute the moments of one chunk, centred on its own mean. Samples of weight zero are not counted."""
+    d = rows.shape[1]
+    _memory.require(
+        4 * 8.0 * d * d,
+        f"a scatter matrix of {d} x {d} features",
+        "use fewer features, or call fit on all rows instead of partial_fit",
+    )
+    n_rows = rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
+    return ScatterMoments(rows.mean, rows.scatter(), rows.total_weight, n_rows)
+
+
 #: Up to this size the smaller matrix is formed and solved directly: as fast as iterating.
 DENSE_SIZE = 2000
-#: Above this size it is never formed: that would take longer than any number of iterations.
-ITERATIVE_SIZE = 8000
-#: Directions below this ratio to the largest eigenvalue have lost their precision in a scatter matrix; a
-#: singular value decomposition of the rows retains it.
-_PRECISION_RATIO = 1e-6
 
 _EPS = np.finfo(np.float64).eps
 _NO_VARIANCE = "all rows are equal up to rounding; there is nothing to embed"
@@ -84,7 +119,8 @@ def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> Princi
     n, d = rows.shape
     operator = ScatterOperator(rows, "features" if d <= n else "samples")
     pairs, trace = _leading_pairs(operator, count, solver)
-    imprecise = pairs.values[-1] < _PRECISION_RATIO * pairs.values[0]
+    # Small eigenvalues lose their precision in a scatter matrix; the singular values of the rows retain it.
+    imprecise = pairs.values[-1] < 1e-6 * pairs.values[0]
     if imprecise and not sparse.issparse(rows.X) and pairs.solver == "dense":
         return _axes_by_svd(rows, count)
     pairs = pairs.take(slice(min(_numerical_rank(pairs.values, max(n, d)), _rank_bound(rows))))
@@ -150,7 +186,7 @@ def _leading_pairs(operator: Operator, count: int, solver: SolverConfig) -> tupl
             operator = DenseOperator(np.asarray(operator.matrix()))
         solver = replace(solver, method="dense")
         return principal(operator, count, "value", solver), float(np.trace(operator.array))
-    if solver.method == "auto" and m > ITERATIVE_SIZE:
+    if solver.method == "auto" and m > 8000:  # forming the matrix takes longer than any number of iterations
         solver = replace(solver, method="lanczos")
     return principal(operator, min(count, m), "value", solver), float(operator.diagonal().sum())
 

@@ -31,11 +31,9 @@ from eigenscape.methods.landmark_mds import check_landmark_rank
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
 from eigenscape.solvers import EigenPairs, Order, SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 _EPS = np.finfo(np.float64).eps
-#: Random starts tried for each pair of pivots: deflated non-Euclidean distances may vanish around a start.
-STARTS = 20
 
 
 def choose_pivots(
@@ -53,7 +51,7 @@ def choose_pivots(
     scale = 0.0
     with stage("pivots", total=n_components) as advance:
         for r in range(n_components):
-            for _ in range(STARTS):
+            for _ in range(20):  # deflated non-Euclidean distances may vanish around a random start
                 a, b, from_b = _distant_pair(deflated, int(rng.integers(n)), n_rounds)
                 if a != b and from_b[a] > 100 * n_components * _EPS * scale:
                     break
@@ -73,7 +71,7 @@ def choose_pivots(
 
 @dataclass(frozen=True, eq=False)
 class _DeflatedRows:
-    """Squared distances (n,) of a point minus those on the map ``coordinates`` (n, r)."""
+    """Squared distances (n,) of a point minus the squared distances on the map ``coordinates`` (n, r)."""
 
     row: Callable[[int], np.ndarray]
     coordinates: np.ndarray
@@ -129,7 +127,7 @@ def metric_map(
 ) -> tuple[Embedding, np.ndarray]:
     """Return eigenvectors of the inner products around one landmark, and the points that place others.
 
-    ``distance`` is bound to the points ``landmarks``, the first of which is the origin. The second result are
+    ``distance`` is bound to the points ``landmarks``; the first of them is the origin. The second result are
     the positions in ``landmarks`` of the origin and of the ``n_components`` reference points: those that a
     pivoted QR factorisation of the landmarks' coordinates ``Y`` selects first. With ``S`` the signs of the
     eigenvalues, ``b = Y S y`` on the reference points determines ``y``.
@@ -160,8 +158,7 @@ def _projection(
     formula serves all methods; the ``v`` are not orthonormal here.
     """
     m, p = pairs.vectors.shape
-    values = K @ pairs.vectors
-    W = pairs.vectors * np.where((canonical_signs(values) == values).all(axis=0), 1.0, -1.0)
+    W = pairs.vectors * column_signs(K @ pairs.vectors)
     values = K @ W  # coordinates of the landmarks around the kernel's origin
     factors = np.sqrt(np.abs(pairs.values) / m)
     pairs = replace(pairs, vectors=W * np.sqrt(np.abs(pairs.values)) * np.sign(pairs.values))

@@ -2,7 +2,7 @@
 
 A random walk of ``t`` steps on a neighbourhood graph has transition probabilities ``P^t``. Two points are far
 from each other if the logarithms of their probabilities differ, also where both are small, which preserves
-the branches of a tree beside the distances within them.
+the branches of a tree as well as the distances within them.
 
 See docs/decisions/methods-potential-map.md.
 """
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import cdist, pdist
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -24,16 +24,7 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import LocalAffinity
-from eigenscape.methods.ordinal import Layout, normalized_layout, smacof
-from eigenscape.solvers.direct import partial_eigh
-from eigenscape.solvers.pairs import canonical_signs
-
-#: Probability that is added before the logarithm is taken, so that unreachable points have a finite distance.
-_FLOOR = 1e-7
-#: Largest number of steps of the walk that is considered.
-_MAX_STEPS = 200
-#: A placed point has converged when a step is shorter than this; the mean squared distance on the map is one.
-_STEP_TOL, _MAX_MOVES = 1e-9, 20_000
+from eigenscape.methods.ordinal import MAX_STEPS, Layout, classical_start, normalized_layout, place_at, smacof
 
 
 class PotentialOptions(NamedTuple):
@@ -48,7 +39,7 @@ class PotentialOptions(NamedTuple):
 
 
 def landmark_cells(lengths: sparse.csr_array, n_landmarks: int, seed: int) -> np.ndarray:
-    """Return the cell of each vertex (m,): that of the nearest of ``n_landmarks`` random vertices by paths.
+    """Return the cell of each vertex (m,): the nearest of ``n_landmarks`` random vertices by paths.
 
     If there are no more vertices than landmarks, each vertex is a cell."""
     m = lengths.shape[0]
@@ -59,7 +50,7 @@ def landmark_cells(lengths: sparse.csr_array, n_landmarks: int, seed: int) -> np
     return np.searchsorted(chosen, sources)
 
 
-def entropy_curve(eigenvalues: np.ndarray, n_steps: int = _MAX_STEPS) -> np.ndarray:
+def entropy_curve(eigenvalues: np.ndarray, n_steps: int = 200) -> np.ndarray:
     """Return the von Neumann entropy of the walk after ``1, ..., n_steps`` steps (Moon et al., methods).
 
     It is the entropy of ``|l|^t``, scaled to the sum 1, for the eigenvalues ``l`` of the transition matrix.
@@ -99,12 +90,7 @@ def metric_mds(dissimilarities: np.ndarray, n_components: int, max_iter: int, to
 
     The mean squared distance on the map is one."""
     with stage("metric MDS"):
-        squares = squareform(np.square(dissimilarities))
-        means = squares.mean(axis=0)
-        K = -0.5 * (squares - means[:, None] - means + means.mean())
-        values, vectors = partial_eigh(K, len(K) - n_components, len(K) - 1)
-        values, vectors = values[::-1], canonical_signs(vectors[:, ::-1])
-        start = vectors * np.sqrt(np.maximum(values, 1e-3 * values[0]))
+        start = classical_start(dissimilarities, n_components)
         layout, disparities = smacof(RatioRegression(dissimilarities), start, max_iter, tol)
     return normalized_layout(layout, disparities)[0]
 
@@ -174,7 +160,7 @@ def place(
 
     def place_block(rows: slice) -> int:
         distances = cdist(potential(steps[rows] @ diffused), potentials) / scale
-        coordinates[rows], n_unconverged = _place_at(distances, layout.points)
+        coordinates[rows], n_unconverged = place_at(distances, layout.points, 1e-9, distances)
         return n_unconverged
 
     n_unconverged = 0
@@ -184,28 +170,16 @@ def place(
             advance(rows.stop - rows.start)
     if n_unconverged:
         warn(
-            f"the coordinates of {n_unconverged} point(s) had not converged after {_MAX_MOVES} steps; the"
+            f"the coordinates of {n_unconverged} point(s) had not converged after {MAX_STEPS} steps; the"
             " stress changes little around them",
             NotConvergedWarning,
         )
     return coordinates
 
 
-def _place_at(distances: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, int]:
-    """Place points at given distances (n, m) from fixed points; also return how many have not converged."""
-    from eigenscape._compiled.majorize import place_points
-
-    n_nearest = min(points.shape[1] + 2, len(points))
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_nearest]
-    weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
-    weights /= weights.sum(axis=1, keepdims=True)
-    places = np.einsum("nk,nkp->np", weights, points[nearest])
-    return places, place_points(distances, points, places, _STEP_TOL, _MAX_MOVES)
-
-
 def potential(probabilities: np.ndarray) -> np.ndarray:
-    """Return ``-log(p)`` of transition probabilities, bounded where they vanish (Moon et al., methods)."""
-    return -np.log(probabilities + _FLOOR)
+    """Return ``-log(p + 1e-7)`` of transition probabilities, finite where they vanish (Moon et al.)."""
+    return -np.log(probabilities + 1e-7)
 
 
 def _merge(weights: sparse.csr_array, cells: np.ndarray, n_cells: int) -> sparse.csr_array:

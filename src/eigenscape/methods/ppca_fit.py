@@ -8,28 +8,27 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from eigenscape._progress import stage
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
-from eigenscape.methods.missing import ObservedData
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes, leading_axes
 from eigenscape.methods.probabilistic_pca import (
+    EMResult,
     ExpectationSums,
     LatentGaussian,
     compute_posterior,
     expectation_sums,
     expected_covariance,
     maximize,
+    maximize_likelihood,
     model_from_axes,
 )
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.pairs import canonical_signs
+from eigenscape.solvers.pairs import column_signs
 
 #: Smallest noise variance relative to the mean variance of the features: data that lie exactly in a plane
 #: would have infinite likelihood.
 NOISE_FLOOR = 1e-10
-#: Number of random starts of EM with missing values; multiple of the first added to the other starts.
-_RANDOM_STARTS, _PERTURBATION = 2, 1e-3
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,6 @@ class PPCAOptions:
     tol: float
     max_iter: int
     seed: int
-
-
-class EMResult(NamedTuple):
-    """Result of EM: the model, the log-likelihood after each step, and whether it stopped rising."""
-
-    model: LatentGaussian
-    log_likelihoods: list[float]
-    converged: bool
 
 
 class PPCAResult(NamedTuple):
@@ -66,50 +57,40 @@ class PPCASamples(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and of features."""
-        ...
 
     @property
     def weight(self) -> float:
         """Sum of the sample weights."""
-        ...
 
     @property
     def complete(self) -> bool:
         """Whether no value is missing."""
-        ...
 
     @property
     def means(self) -> np.ndarray:
         """Mean of the observed values of each column (d,)."""
-        ...
 
     @property
     def variance(self) -> float:
         """Mean squared difference of the observed values to the column means."""
-        ...
 
     def axes(self, count: int, solver: SolverConfig) -> PrincipalAxes:
         """Return leading axes of the samples, missing values replaced by column means."""
-        ...
 
     def pairwise_covariance(self) -> np.ndarray:
         """Return the covariance (d, d), each entry from the samples in which both features were observed.
 
         Zero for features never observed together. The matrix may be indefinite.
         """
-        ...
 
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
         """Return the covariance (d, d) of the complete samples expected under the model."""
-        ...
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
         """Return the sums of the E-step."""
-        ...
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
         """Return the log-likelihood and the signs (q,) that make the largest coordinates positive."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +138,7 @@ class WeightedSamples:
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
         posterior = compute_posterior(model, self.data)
-        means = posterior.means[self.weights > 0]
-        signs = np.where((canonical_signs(means) == means).all(axis=0), 1.0, -1.0)
+        signs = column_signs(posterior.means[self.weights > 0])
         return float(self.weights @ posterior.log_likelihood), signs
 
 
@@ -196,19 +176,11 @@ def noise_floor(variance: float, ratio: float) -> float:
 
 def run_em(
     model: LatentGaussian, samples: PPCASamples, min_noise: float, tol: float, max_iter: int
-) -> EMResult:
+) -> EMResult[LatentGaussian]:
     """Run EM from ``model`` until a step raises the log-likelihood by at most ``tol`` per observed value."""
-    history: list[float] = []
-    with stage("expectation maximisation", total=max_iter, bound=True) as advance:
-        for _ in range(max_iter):
-            sums = samples.expectation(model)
-            history.append(sums.log_likelihood)
-            if len(history) > 1 and history[-1] - history[-2] <= tol * sums.n_observed:
-                return EMResult(model, history, True)
-            model = maximize(model, sums, min_noise)
-            advance(1)
-    history.append(samples.expectation(model).log_likelihood)
-    return EMResult(model, history, False)
+    return maximize_likelihood(
+        model, samples.expectation, lambda one, sums: maximize(one, sums, min_noise), tol, max_iter
+    )
 
 
 def _closed_form(
@@ -225,7 +197,7 @@ def _closed_form(
     return model_from_axes(axes, count, min_noise)
 
 
-def _fit_by_em(samples: PPCASamples, options: PPCAOptions, min_noise: float) -> EMResult:
+def _fit_by_em(samples: PPCASamples, options: PPCAOptions, min_noise: float) -> EMResult[LatentGaussian]:
     """Run EM from random loadings, or with missing values from several starts; keep the best."""
     growing = isinstance(options.n_components, str) and not samples.complete
     model = _closed_form(samples, 1 if growing else options.n_components, min_noise, options.seed)
@@ -247,7 +219,7 @@ def _starting_models(
 ) -> list[LatentGaussian]:
     """Return starting points of EM.
 
-    With missing values: the model of the filled samples, that of the pairwise covariance, and random ones.
+    With missing values: the models of the filled samples and of the pairwise covariance, and random ones.
     Blocks of missing values cause saddle points at which a feature or a component has no loadings, so no
     start has loadings of exactly zero.
     """
@@ -255,11 +227,11 @@ def _starting_models(
     rng = np.random.default_rng(seed)
     random = [
         LatentGaussian(filled.mean, np.sqrt(variance) * rng.standard_normal(filled.loadings.shape), variance)
-        for _ in range(_RANDOM_STARTS)
+        for _ in range(2)
     ]
     if samples.complete:
         return random[:1]
-    perturbation = _PERTURBATION * random[0].loadings
+    perturbation = 1e-3 * random[0].loadings
     starts = [replace(filled, loadings=filled.loadings + perturbation)]
     if samples.shape[1] <= DENSE_SIZE:
         covariance, count = samples.pairwise_covariance(), filled.loadings.shape[1]

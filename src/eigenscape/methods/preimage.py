@@ -15,13 +15,8 @@ from eigenscape.exceptions import PreimageWarning
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
 from eigenscape.kernels.pairwise import Gaussian
-from eigenscape.methods.inverse import map_rows, mean_row, to_dense
+from eigenscape.methods.local_affine import map_rows, mean_row, to_dense
 from eigenscape.normalize import CenteredKernel
-
-#: Number of nearest points on the map whose rows are tried as the start of a search.
-N_STARTS = 5
-#: A sum of similarities below this fraction of the sum of their magnitudes is a rounding error.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +109,8 @@ class FixedPoint:
 
     The paper iterates the right-hand side. A step is a direction of ascent where ``J > 0``, but may be too
     long, because some ``g_i`` are negative; it is halved until ``J`` does not decrease, which also keeps the
-    denominator positive. The start is the row with the largest ``J`` among those of the nearest points on the
-    map.
+    denominator positive. The start is the row with the largest ``J`` among the rows of the five nearest
+    points on the map.
     """
 
     X: Any
@@ -179,7 +174,7 @@ class FixedPoint:
     def _start(self, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the starting points, each the best of a few training rows, their ``J`` and next iterates."""
         rows = self._centred_rows[0]
-        neighbor = self.index.nearest(Y, min(N_STARTS, len(self.starts)))[1]
+        neighbor = self.index.nearest(Y, min(5, len(self.starts)))[1]
         Z = to_dense(rows[neighbor[:, 0]]).copy()
         value, target = np.full(len(Y), -np.inf), np.zeros((len(Y), rows.shape[1]))
         for column in neighbor.T:
@@ -195,7 +190,7 @@ class FixedPoint:
         rows = self._centred_rows[0]
         terms = weights * Gaussian(self.gamma).evaluate(Z, rows)  # (b, m)
         value = terms.sum(axis=1)
-        positive = value > _ROUNDING * np.abs(terms).sum(axis=1)
+        positive = value > 1e-12 * np.abs(terms).sum(axis=1)  # not a rounding error
         divisor = np.where(positive, value, 1.0)
         return np.where(positive, value, -np.inf), to_dense(terms @ rows) / divisor[:, None]
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from eigenscape._memory import row_blocks
-from eigenscape.methods.missing import ObservedData
+from eigenscape._progress import stage
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig
 
-#: The loadings of a feature observed in less than this ratio of the total weight are not updated.
-_MIN_OBSERVED = 1e-10
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +182,38 @@ def expectation_sums(
     )
 
 
+class EMResult(NamedTuple, Generic[Model]):
+    """Result of EM: the model, the log-likelihood after each step, and whether it stopped rising."""
+
+    model: Model
+    log_likelihoods: list[float]
+    converged: bool
+
+
+def maximize_likelihood(
+    model: Model,
+    expectation: Callable[[Model], Any],
+    maximization: Callable[[Model, Any], Model],
+    tol: float,
+    max_iter: int,
+) -> EMResult[Model]:
+    """Run EM until a step raises the log-likelihood by at most ``tol`` per observed value.
+
+    ``expectation(model)`` returns the sums of an E-step, with the attributes ``log_likelihood`` and
+    ``n_observed``; ``maximization(model, sums)`` returns the next model.
+    """
+    history: list[float] = []
+    with stage("expectation maximisation", total=max_iter, bound=True) as advance:
+        for _ in range(max_iter):
+            sums = expectation(model)
+            history.append(sums.log_likelihood)
+            if len(history) > 1 and history[-1] - history[-2] <= tol * sums.n_observed:
+                return EMResult(model, history, True)
+            model = maximization(model, sums)
+            advance(1)
+    return EMResult(model, [*history, expectation(model).log_likelihood], False)
+
+
 def maximize(model: LatentGaussian, sums: ExpectationSums, min_noise: float) -> LatentGaussian:
     """Perform the M-step: regress each feature on the expected ``x`` of the samples in which it was observed.
 
@@ -209,7 +242,7 @@ def regression_change(model: LatentGaussian, sums: ExpectationSums) -> np.ndarra
     right = sums.cross.copy()
     right[:, :q] -= np.einsum("jpr,jr->jp", sums.covariances, model.loadings)
     change = np.zeros((d, q + 1))
-    seen = normal[:, q, q] > _MIN_OBSERVED * sums.weight
+    seen = normal[:, q, q] > 1e-10 * sums.weight  # features that are hardly ever observed do not change
     change[seen] = np.linalg.solve(normal[seen], right[seen, :, None])[:, :, 0]
     return change
 

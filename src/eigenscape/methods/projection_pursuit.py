@@ -8,20 +8,69 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
+from scipy.special import erf
 
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.methods.pca import offset_rounding
-from eigenscape.methods.pursuit_index import Index
 
-#: Longest step in radians; smallest accepted ratio of actual to predicted gain; factor of a rejected step.
-_MAX_STEP, _ARMIJO, _SHRINK = 0.5, 1e-4, 0.25
-#: The search uses at most this many samples; the best few directions are then refined on all samples.
-_SEARCH_SAMPLES, _REFINED = 5000, 3
-#: Directions with a smaller absolute cosine belong to different maxima.
-_DISTINCT_COSINE = 0.7
-#: Half the step of a central difference.
-_DIFFERENCE_STEP = 1e-5
+#: An index measures how far projections ``P`` (n, s) are from normal; each column has mean zero and unit
+#: variance. It returns the value of each column (s,) and its derivative with respect to every entry (n, s).
+#: The values are zero for normal data, up to sampling error.
+Index = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def negentropy(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the approximation of negentropy by Hyvarinen (1998).
+
+    ``k1 E[p g(p)]^2 + k2 (E[g(p)] - sqrt(1/2))^2`` with ``g(p) = exp(-p^2 / 2)``. The first term measures
+    asymmetry, the second peaks and heavy tails; unlike moments, neither is sensitive to outliers.
+    """
+    n = len(P)
+    k1, k2 = 36 / (8 * np.sqrt(3) - 9), 24 / (16 * np.sqrt(3) - 27)
+    bell = np.exp(-np.square(P) / 2)
+    odd, even = (P * bell).mean(axis=0), bell.mean(axis=0) - np.sqrt(0.5)
+    derivative = 2 * bell * (k1 * odd * (1 - np.square(P)) - k2 * even * P) / n
+    return k1 * np.square(odd) + k2 * np.square(even), derivative
+
+
+def kurtosis(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the squared excess kurtosis ``(E[p^4] - 3)^2``."""
+    cubes = P * P * P
+    excess = (cubes * P).mean(axis=0) - 3
+    return np.square(excess), 8 * excess * cubes / len(P)
+
+
+def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the mean density at the points less its value for a normal sample (Friedman and Tukey 1974).
+
+    ``1 / (n (n-1) h) sum_ij (1 - |p_i - p_j| / h)_+`` is large if the points form clusters. They multiply
+    it by the spread of the projection, which is one here. The triangular kernel has the width that is optimal
+    for a normal density, and sums over it are exact after sorting.
+    """
+    n = len(P)
+    h = 2.576 * n**-0.2
+    order = np.argsort(P, axis=0, kind="stable")
+    values, derivative = np.empty(P.shape[1]), np.empty_like(P)
+    rank = np.arange(n)
+    for column, rows in enumerate(order.T):  # searchsorted works on one column at a time
+        p = P[rows, column]
+        sums = np.concatenate([[0.0], np.cumsum(p)])
+        first, beyond = np.searchsorted(p, p - h, side="right"), np.searchsorted(p, p + h, side="left")
+        right = beyond - rank - 1
+        values[column] = 2 * np.sum(right * (h + p) - (sums[beyond] - sums[rank + 1]))
+        derivative[rows, column] = 2 * (right - (rank - first))
+    scale = n * (n - 1) * h * h
+    normal = (erf(h / 2) - 2 / (h * np.sqrt(np.pi)) * (1 - np.exp(-h * h / 4))) / h
+    return values / scale - normal, derivative / scale
+
+
+#: The indices by name.
+INDICES: dict[str, Index] = {"negentropy": negentropy, "kurtosis": kurtosis, "friedman-tukey": friedman_tukey}
+
+
+#: The search uses at most this many samples; the best directions are then refined on all samples.
+_SEARCH_SAMPLES = 5000
 
 _EPS = np.finfo(np.float64).eps
 
@@ -31,7 +80,6 @@ class Objective(Protocol):
 
     def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (s,) and gradients (s, r) for directions ``W`` (s, r) in data ``Z`` (n, r)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,10 +105,10 @@ class NumericalObjective:
     def __call__(self, Z: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values = np.array([self._value(Z @ w) for w in W])
         gradients = np.empty_like(W)
-        for j, step in enumerate(_DIFFERENCE_STEP * np.eye(W.shape[1])):
+        for j, step in enumerate(1e-5 * np.eye(W.shape[1])):
             up, down = _normalize_rows(W + step), _normalize_rows(W - step)
             gradients[:, j] = [self._value(Z @ u) - self._value(Z @ v) for u, v in zip(up, down, strict=True)]
-        return values, gradients / (2 * _DIFFERENCE_STEP)
+        return values, gradients / 2e-5
 
     def _value(self, projection: np.ndarray) -> float:
         value = float(self.index(projection))
@@ -157,7 +205,7 @@ def pursue(
             best = int(np.argmax(result.values))
             direction = result.directions[best]
             results.append((basis @ direction, result, best))
-            distinct = np.abs(result.directions @ direction) < _DISTINCT_COSINE
+            distinct = np.abs(result.directions @ direction) < 0.7  # directions of other maxima
             remaining = result.directions[distinct][:n_init] @ basis.T
             basis = basis @ linalg.null_space(direction[None])
             advance(1)
@@ -175,6 +223,7 @@ def ascend(
 ) -> AscentResult:
     """Maximise by gradient ascent on the sphere from all starts at once, with Barzilai-Borwein step lengths.
 
+    A step is at most half a radian long, and is accepted if the gain is at least 1e-4 of the predicted gain.
     A start has converged when its next step would be shorter than ``tol`` radians: it is that close to a
     maximum, or no longer step increases the objective.
     """
@@ -189,16 +238,16 @@ def ascend(
         before, slope, length = W[active], gradients[active], lengths[active]
         trial = _normalize_rows(before + length[:, None] * slope)
         new_values, new_gradients = _tangent_gradients(Z, objective, trial)
-        accepted = new_values >= values[active] + _ARMIJO * length * np.square(slope).sum(axis=1)
+        accepted = new_values >= values[active] + 1e-4 * length * np.square(slope).sum(axis=1)
         next_length = _barzilai_borwein(trial - before, new_gradients - slope, length)
-        lengths[active] = np.where(accepted, next_length, _SHRINK * length)
+        lengths[active] = np.where(accepted, next_length, 0.25 * length)
         moved = active[accepted]
         W[moved], values[moved], gradients[moved] = (
             trial[accepted],
             new_values[accepted],
             new_gradients[accepted],
         )
-        longest = _MAX_STEP / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
+        longest = 0.5 / np.maximum(np.linalg.norm(gradients[moved], axis=1), 1e-300)
         lengths[moved] = np.minimum(lengths[moved], longest)
     return AscentResult(W, values, _angles(lengths, gradients), n_iter)
 
@@ -208,7 +257,7 @@ def _refine(
 ) -> AscentResult:
     """Evaluate directions found on a subset on all samples ``Z``, and continue the ascent of the best."""
     values, _ = objective(Z, sketch.directions)
-    best = np.argsort(-values)[:_REFINED]
+    best = np.argsort(-values)[:3]
     result = ascend(Z, objective, sketch.directions[best], max_iter, tol)
     directions, steps = sketch.directions.copy(), sketch.steps.copy()
     directions[best], values[best], steps[best] = result.directions, result.values, result.steps

@@ -5,9 +5,9 @@ accumulated transition matrix over walks of all lengths is
 
 .. math:: M = \sum_{t=1}^\infty (T - \psi_0 \psi_0')^t = (I - T + \psi_0 \psi_0')^{-1} - I,
 
-and the distance of two points is that of their rows, :math:`|M(x, \cdot) - M(y, \cdot)|`. In the eigenpairs
-of :math:`T` its square is :math:`\sum_{r \ge 1} (\lambda_r / (1 - \lambda_r))^2 (\psi_r(x) - \psi_r(y))^2`:
-the Euclidean distance of coordinates, of which one row at a time is computed.
+and the distance of two points is the distance of their rows, :math:`|M(x, \cdot) - M(y, \cdot)|`. In the
+eigenpairs of :math:`T` its square is :math:`\sum_{r \ge 1} (\lambda_r / (1 - \lambda_r))^2 (\psi_r(x) -
+\psi_r(y))^2`: the Euclidean distance of coordinates. One row of distances is computed at a time.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def kendall_cut(
 
     Two sequences of length ``n`` are correlated before the cut and anti-correlated after it:
     :math:`\tau(a_{1..t}, b_{1..t}) - \tau(a_{t+1..n}, b_{t+1..n})` is largest. The sums of signs over pairs
-    of all leading and all trailing parts follow from those of each element with the elements before and after
-    it, in time ``n ** 2`` and memory ``n``. Either part has at least ``fewest`` elements.
+    of all leading and all trailing parts follow from the sums of each element with the elements before and
+    after it, in time ``n ** 2`` and memory ``n``. Either part has at least ``fewest`` elements.
     """
     from eigenscape._compiled.fuzzy import concordance
 
@@ -92,7 +92,7 @@ class Branch:
         return Branch(members, np.array(tips), np.array(rows), score)
 
     def split(self, fewest: int = _MIN_SIDE, n_jobs: int | None = None) -> list[np.ndarray]:
-        """Return the points that belong to no single branch, and those of the branch of each tip.
+        """Return the points that belong to no single branch, and the points of the branch of each tip.
 
         Away from a tip, the distances to the other two decrease together as far as the branching, and then
         one of them increases. The branch ends at the cut of :func:`kendall_cut`.
@@ -117,7 +117,7 @@ def branches(
     """Return the group (n,) of each point after at most ``n_branchings`` splits.
 
     The groups are the connected components at first. Each split replaces the group with the largest score
-    among those of more than three times ``min_size`` points, which is the fewest before and after a cut.
+    among the groups of more than three times ``min_size`` points, the fewest before and after a cut.
     Undecided points keep its number, and branches are appended.
     """
     fewest = max(min_size, _MIN_SIDE)

@@ -1,7 +1,7 @@
 """Projection pursuit density estimation (Burges sec. 1; Friedman, Stuetzle and Schroeder 1984).
 
-The density is that of a normal distribution with the mean and covariance of the data, times a function of one
-projection for each direction ``w_m``:
+The density is a normal density with the mean and covariance of the data, times a function of one projection
+for each direction ``w_m``:
 
     ``p(x) = p_0(x) prod_m f_m(w_m'z) / phi(w_m'z)``,
 
@@ -17,12 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.stats import gaussian_kde
-
-#: Points of the grid of a density, and how far it reaches beyond the data in bandwidths.
-_GRID, _REACH = 1024, 6.0
-#: Bandwidths tried, as multiples of the normal reference rule; at most so many samples choose between them.
-_FACTORS = (0.25, 0.4, 0.6, 0.8, 1.0)
-_MAX_SAMPLES = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +74,12 @@ class PursuitDensity:
 def fit_marginal(P: np.ndarray, rng: np.random.Generator) -> tuple[Marginal, float]:
     """Estimate the density of projections (n,), and its gain over the normal density.
 
-    The bandwidth and the gain are those of the mean log density of points that are left out, one at a time.
+    The bandwidth, a multiple of the normal reference rule, has the largest mean log density of points that
+    are left out, one at a time; the gain is its difference to the normal density. At most 5000 samples are
+    used.
     """
-    n = len(P)
-    subset = P if n <= _MAX_SAMPLES else rng.choice(P, _MAX_SAMPLES, replace=False)
-    trials = [_kernel_marginal(subset, factor) for factor in _FACTORS]
+    subset = P if len(P) <= 5000 else rng.choice(P, 5000, replace=False)
+    trials = [_kernel_marginal(subset, factor) for factor in (0.25, 0.4, 0.6, 0.8, 1.0)]
     best = int(np.argmax([gain for _, gain in trials]))
     return trials[best]
 
@@ -94,8 +89,7 @@ def _kernel_marginal(P: np.ndarray, factor: float) -> tuple[Marginal, float]:
     n = len(P)
     estimate = gaussian_kde(P, bw_method=factor * n**-0.2)
     width = float(np.sqrt(estimate.covariance[0, 0]))
-    reach = _REACH * width
-    grid = np.linspace(P.min() - reach, P.max() + reach, _GRID)
+    grid = np.linspace(P.min() - 6 * width, P.max() + 6 * width, 1024)
     density = estimate(grid)
     density /= np.sum(np.diff(grid) * (density[1:] + density[:-1]) / 2)
     share = n**-0.5

@@ -22,14 +22,8 @@ from eigenscape._progress import stage
 
 #: Values of a projection are averaged in at most so many groups before a spline is fitted.
 _MAX_GROUPS = 100
-#: Smallest number of groups for a smoothing spline.
-_MIN_GROUPS = 5
-#: Number of interior knots of the splines of the search.
-_KNOTS = 4
-#: Ridge of a step of Gauss and Newton, relative to the mean diagonal, and how often a step is halved.
-_RIDGE, _HALVINGS = 1e-3, 4
-#: Steps of the search from each start, before the best one is continued.
-_FIRST_STEPS = 3
+#: Ridge of a step of Gauss and Newton, relative to the mean diagonal.
+_RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +100,7 @@ def fit_pursuit_regression(
 
 
 def cross_validated_terms(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> int:
-    """Return the number of terms, each of which lowers the squared error of samples that were left out.
+    """Return the number of terms such that each term lowers the squared error of samples left out.
 
     The mean decrease must exceed its standard error over the samples. The number of terms is increased until
     one does not.
@@ -166,7 +160,7 @@ def _new_term(
     order = np.argsort(-np.abs(hessian[0]))[:2]
     random = rng.standard_normal((options.n_init, d)) * (Z != 0).any(axis=0)
     starts = [linear, *hessian[1][:, order].T, *random]
-    first = replace(options, max_iter=min(_FIRST_STEPS, options.max_iter))
+    first = replace(options, max_iter=min(3, options.max_iter))  # then the best start is continued
     found = [_improve(Z, residual, start, first) for start in starts if np.linalg.norm(start) > 0]
     best = min(found, key=lambda pair: pair[1])[0]
     return _improve(Z, residual, best.direction, options)[0]
@@ -187,7 +181,7 @@ def _improve(
             break
         step = linalg.solve(gram + ridge * np.eye(len(gram)), J.T @ (residual - value), assume_a="pos")
         before = error
-        for halving in range(_HALVINGS):
+        for halving in range(4):
             moved = term.direction + step / 2**halving
             trial = smooth(Z, residual, moved / np.linalg.norm(moved))
             trial_error = float(np.square(residual - trial(Z)).sum())
@@ -234,8 +228,8 @@ def smooth(
 ) -> RidgeFunction:
     """Fit a cubic spline to the means of groups of neighbours on the projection.
 
-    It has few knots or, if ``penalized``, many and a penalty chosen by generalised cross-validation. With
-    fewer than five distinct projections it is a straight line.
+    It has four interior knots or, if ``penalized``, many and a penalty chosen by generalised
+    cross-validation. With fewer than five distinct projections it is a straight line.
     """
     P = Z @ direction
     order = np.argsort(P, kind="stable")
@@ -247,7 +241,7 @@ def smooth(
     y = np.add.reduceat(target[order], first) / counts
     apart = np.append(True, np.diff(x) > 1e-9 * max(float(np.ptp(x)), np.finfo(float).tiny))
     bounds = float(x[0]), float(x[-1])
-    if apart.sum() < _MIN_GROUPS or not apart.all():
+    if apart.sum() < 5 or not apart.all():
         return _straight(P, target, direction, bounds)
     if penalized:
         try:
@@ -257,7 +251,7 @@ def smooth(
         except ValueError:  # groups too close to one another for a spline
             return _straight(P, target, direction, bounds)
     else:
-        inner = x[np.linspace(0, len(x) - 1, min(_KNOTS, len(x) - 4) + 2).astype(int)[1:-1]]
+        inner = x[np.linspace(0, len(x) - 1, min(4, len(x) - 4) + 2).astype(int)[1:-1]]
         knots = np.concatenate([np.repeat(x[0], 4), inner, np.repeat(x[-1], 4)])
         spline = make_lsq_spline(x, y, knots, w=np.sqrt(counts))
     return RidgeFunction(direction, spline.t, spline.c, spline.k, bounds)

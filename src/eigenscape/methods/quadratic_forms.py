@@ -20,20 +20,22 @@ class Basis(Protocol):
     @property
     def n_columns(self) -> int:
         """Number of columns ``p``."""
-        ...
 
     @property
     def order(self) -> np.ndarray:
         """Row indices, ordered so that consecutive rows are nonzero in the same columns."""
-        ...
 
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return dense rows (b, c) and the indices (c,) of their columns; all other columns are zero."""
-        ...
 
     def apply(self, V: np.ndarray) -> np.ndarray:
         """Return ``Z V`` (n, c)."""
-        ...
+
+    def apply_transpose(self, A: np.ndarray) -> np.ndarray:
+        """Return ``Z' A`` (p, c)."""
+
+    def row_gram(self) -> np.ndarray:
+        """Return ``Z Z'`` (n, n)."""
 
 
 @dataclass(frozen=True, eq=False)

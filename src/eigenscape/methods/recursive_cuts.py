@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Matrix
@@ -66,12 +67,12 @@ class CutTree:
             descend(int(self.above[node]), total + np.maximum(-excess, 0))
 
         descend(0 if len(self.cut) else -1, np.zeros(len(coordinates)))
-        return normalized_exponentials(-penalty)
+        return softmax(-penalty, axis=1)
 
     def linkage(self) -> np.ndarray:
         """Return the tree as a linkage matrix of SciPy (k - 1, 4), whose observations are the clusters.
 
-        The height of a split is ``2 - cut``, raised to that of the splits below it where it is lower.
+        The height of a split is ``2 - cut``, raised to the height of the splits below it where it is lower.
         """
         k = self.n_clusters
         height, count, depth = 2 - self.cut, np.zeros(k - 1), np.zeros(k - 1, dtype=int)
@@ -169,9 +170,3 @@ def side_spread(z: np.ndarray, threshold: float) -> float:
     within = np.concatenate([low - low.mean(), high - high.mean()])
     spread = float(np.sqrt(np.square(within).mean()))
     return spread if spread > 1e-9 * np.ptp(z) else float(high.mean() - low.mean()) / 2
-
-
-def normalized_exponentials(values: np.ndarray) -> np.ndarray:
-    """Return ``exp(values)`` with rows of sum 1."""
-    powers = np.exp(values - values.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)

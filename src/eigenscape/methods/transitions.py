@@ -43,14 +43,14 @@ class Transitions:
         return Transitions(sparse.csr_array(scale_sides(weights, root, root)), density, sums, alpha)
 
     def kernel(self, affinity: BoundKernel) -> DividedKernel:
-        """Return the kernel whose Gram matrix is ``matrix``, ``affinity`` being that of the weights."""
+        """Return the kernel whose Gram matrix is ``matrix``, given the kernel ``affinity`` of the weights."""
         inner = DividedKernel(affinity, self.density, None, self.alpha) if self.alpha else affinity
         return DividedKernel(inner, self.sums)
 
     def eigenpairs(self, count: int, solver: SolverConfig) -> EigenPairs:
         """Compute the ``count`` largest eigenvalues, the 1 of each connected component among them.
 
-        The matrix is block diagonal, so its eigenpairs are those of the blocks.
+        The matrix is block diagonal, so each eigenpair belongs to one block.
         """
         labels = component_labels(self.matrix)
         if labels.max() == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -32,8 +32,8 @@ class Piece:
     members : ndarray of shape (n_members,)
         Indices of the training points.
     by_table : bool
-        Whether points are rows of distances to all training points, of which the piece uses the columns of
-        its members.
+        Whether points are rows of distances to all training points. The piece uses the columns of its
+        members.
     merge : ndarray of shape (n_samples,) or None
         For each column of a sparse table of distances, the column of the piece that it is merged into.
     """
@@ -56,6 +56,19 @@ class Piece:
         if self.merge is not None and sparse.issparse(Y):
             return merge_columns(Y, self.merge, len(self.members))
         return Y[:, self.members]
+
+
+def assigned(
+    pieces: Sequence[Piece], label: np.ndarray, Y: Any
+) -> Iterator[tuple[int, Any, np.ndarray, Any]]:
+    """Yield the number of each embedded piece, the piece, the indices of its points, and the points.
+
+    ``label`` (n,) is the number of the piece of each point. Pieces without points are left out.
+    """
+    for number, piece in enumerate(pieces):
+        mine = np.flatnonzero(label == number)
+        if piece.embedding is not None and len(mine):
+            yield number, piece, mine, piece.restrict(Y[mine])
 
 
 def sub_table(table: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
@@ -104,29 +117,25 @@ class BlockKernel:
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         label = self.assign(Y)
-        blocks = []
-        for number, piece in enumerate(self.pieces):
-            mine = np.flatnonzero(label == number)
-            if piece.embedding is not None and len(mine):
-                columns = np.searchsorted(self.members, piece.columns)
-                blocks.append((mine, columns, piece.embedding.kernel(piece.restrict(Y[mine]))))
+        blocks = [
+            (mine, np.searchsorted(self.members, piece.columns), piece.embedding.kernel(points))
+            for _, piece, mine, points in assigned(self.pieces, label, Y)
+        ]
         return assemble(blocks, (len(label), len(self.members)))
 
     def to(self, Z: Rows) -> Columns:
         column_label = self.assign(Z)
-        bases = {}
-        for number, piece in enumerate(self.pieces):
-            theirs = np.flatnonzero(column_label == number)
-            if piece.embedding is not None and len(theirs):
-                bases[number] = theirs, piece.embedding.kernel.to(piece.restrict(Z[theirs]))
+        bases = {
+            number: (theirs, piece.embedding.kernel.to(points))
+            for number, piece, theirs, points in assigned(self.pieces, column_label, Z)
+        }
 
         def values(Y: Rows, table: Any = None) -> sparse.csr_array:
             label = self.assign(Y)
             blocks = []
-            for number, (theirs, base) in bases.items():
-                mine = np.flatnonzero(label == number)
-                if len(mine):
-                    points = self.pieces[number].restrict(Y[mine])
+            for number, _, mine, points in assigned(self.pieces, label, Y):
+                if number in bases:
+                    theirs, base = bases[number]
                     blocks.append((mine, theirs, base(points, sub_table(table, mine, theirs))))
             return assemble(blocks, (len(label), len(column_label)))
 
@@ -216,22 +225,16 @@ class PiecewiseEmbedding:
     def _gather(self, Y: Rows, scaled: bool) -> np.ndarray:
         label = self.assign(Y)
         out = np.zeros((len(label), self.n_components))
-        for number, piece in enumerate(self.pieces):
-            mine = np.flatnonzero(label == number)
-            if piece.embedding is not None and len(mine):
-                points = piece.restrict(Y[mine])
-                values = piece.embedding.transform(points) if scaled else piece.embedding.functions(points)
-                out[mine, : values.shape[1]] = values
+        for _, piece, mine, points in assigned(self.pieces, label, Y):
+            values = piece.embedding.transform(points) if scaled else piece.embedding.functions(points)
+            out[mine, : values.shape[1]] = values
         return out
 
     def parts(self, Y: Rows) -> Iterator[Part]:
         """Yield the points of each piece, without those that are in none."""
-        label = self.assign(Y)
-        for number, piece in enumerate(self.pieces):
-            mine = np.flatnonzero(label == number)
-            if piece.embedding is not None and len(mine):
-                for part in piece.embedding.parts(piece.restrict(Y[mine])):
-                    yield part._replace(which=mine[part.which])
+        for _, piece, mine, points in assigned(self.pieces, self.assign(Y), Y):
+            for part in piece.embedding.parts(points):
+                yield part._replace(which=mine[part.which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +256,7 @@ def embed_columns(
     """Return an embedding for rows of a table ``X`` of distances or similarities, learnt from ``members``.
 
     ``vertex`` (n_samples,) is the index in ``members`` of the point that each column is equal to; None if
-    other columns are not used. ``weights`` (n_samples,) are those of the members, or None if all are 1.
+    other columns are not used. ``weights`` (n_samples,) are the weights of the members, or None if all are 1.
     """
     piece = Piece(embedding, members, True, vertex)
     return PiecewiseEmbedding((piece,), SinglePiece(), X, n_components, weights)

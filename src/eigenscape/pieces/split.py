@@ -90,7 +90,7 @@ class Split(Generic[Part]):
         return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table, self.joined)
 
     def weights_of(self, weights: np.ndarray | None) -> list[np.ndarray | None]:
-        """Return the weights of the points of each part, given those of all points or None."""
+        """Return the weights of the points of each part, given the weights of all points or None."""
         if weights is None or self.is_whole:
             return [weights] * len(self.parts)
         return [weights[members] for members in self.members if len(members) > 1]

@@ -20,7 +20,7 @@ from eigenscape.plot._figure import (
     style_axes,
 )
 from eigenscape.plot.maps import dot_area, scatter
-from eigenscape.quality.stability_result import Stability
+from eigenscape.quality.stability import Stability
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -1,8 +1,5 @@
 """Quality measures of embeddings, and parameter selection."""
 
-from typing import Any
-
-from eigenscape._warnings import warn
 from eigenscape.quality.alignment import Alignment, aligned_error, linear_alignment, procrustes
 from eigenscape.quality.column_scales import DominantColumns, dominant_columns, variance_shares
 from eigenscape.quality.component_selection import ComponentChoice, choose_n_components
@@ -25,8 +22,7 @@ from eigenscape.quality.projections import sphere_projection_density
 from eigenscape.quality.purity import Purity, neighbor_purity
 from eigenscape.quality.residual import residual_variance
 from eigenscape.quality.spectra import is_euclidean, negative_fraction, unexplained_fraction
-from eigenscape.quality.stability import perturbation_stability
-from eigenscape.quality.stability_result import Stability
+from eigenscape.quality.stability import Stability, perturbation_stability
 
 __all__ = [
     "Alignment",
@@ -69,13 +65,3 @@ __all__ = [
     "unexplained_fraction",
     "variance_shares",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Choice":
-        warn(
-            "eigenscape.quality.Choice is renamed ParameterChoice; the old name will be removed in 0.3",
-            FutureWarning,
-        )
-        return ParameterChoice
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -107,7 +107,7 @@ class Similarity(NamedTuple):
     scale: float
     rotation: np.ndarray  # (n_components, n_components), orthogonal
     shift: np.ndarray  # (n_components,)
-    error: float  # that of the points from which it was computed, as in Alignment
+    error: float  # of the points from which it was computed, as in Alignment
 
 
 def similarity(A: ArrayLike, B: ArrayLike, scale: bool = True) -> Similarity:

@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from eigenscape._numbers import checked_sparse
 
-#: Columns dominate if the effective number of columns is at most this, and at most this share of all.
-_MAX_EFFECTIVE, _MAX_SHARE = 5.0, 1 / 3
-#: A table of two or three columns is dominated if a single one has about 95 % of the variance.
-_SINGLE = 1.1
-#: A column is named if it has at least this share of the variance.
-_MIN_SHARE = 0.1
 #: Number of values of a block of rows.
 _BLOCK = 2**22
 
@@ -76,7 +71,7 @@ def variance_shares(X: ArrayLike | sparse.csr_array) -> np.ndarray:
     rows: Any = sparse.csr_array(checked_sparse(given)) if is_sparse else np.asarray(given)
     if rows.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {rows.shape}")
-    variance = _sparse_variance(rows) if is_sparse else _dense_variance(rows)
+    variance = mean_variance_axis(rows.astype(np.float64), 0)[1] if is_sparse else _dense_variance(rows)
     total = variance.sum()
     return variance / total if total > 0 else np.zeros_like(variance)
 
@@ -116,10 +111,12 @@ def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
     if n_columns < 2:
         return None
     effective = float(1 / np.square(shares).sum())
-    if effective > max(_SINGLE, min(_MAX_EFFECTIVE, _MAX_SHARE * n_columns)):
+    # Two or three columns are dominated if a single one has about 95 % of the variance: 1.1 effective
+    # columns.
+    if effective > max(1.1, min(5.0, n_columns / 3)):
         return None
     order = np.argsort(-shares, kind="stable")
-    chosen = order[shares[order] >= _MIN_SHARE]
+    chosen = order[shares[order] >= 0.1]
     return DominantColumns(chosen, shares[chosen], n_columns, effective)
 
 
@@ -140,14 +137,3 @@ def _dense_variance(X: np.ndarray) -> np.ndarray:
     variance = squares / count
     # a constant column deviates from its rounded mean by rounding
     return np.where(variance <= np.square(8 * np.finfo(np.float64).eps * mean), 0.0, variance)
-
-
-def _sparse_variance(X: sparse.csr_array) -> np.ndarray:
-    """Return the variance of each column, zeros included."""
-    n = X.shape[0]
-    values = X.astype(np.float64)
-    mean = np.asarray(values.sum(axis=0)).ravel() / n
-    stored = np.bincount(values.indices, minlength=X.shape[1])
-    deviation = np.square(values.data - mean[values.indices])
-    squares = np.bincount(values.indices, deviation, minlength=X.shape[1])
-    return (squares + (n - stored) * np.square(mean)) / n

@@ -17,9 +17,6 @@ from eigenscape.quality._validation import check_integer, check_random_state
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import quiet_clone, take
 
-#: Largest number of components tried by default.
-_MAX_COMPONENTS = 50
-
 
 class ComponentChoice(NamedTuple):
     """Result of :func:`choose_n_components`.
@@ -132,7 +129,7 @@ def choose_n_components(
     n_train = n - -(-n // n_splits)
     if max_components is not None:
         check_integer("max_components", max_components, 1)
-    limit = max(1, min(_MAX_COMPONENTS, n_train - 2)) if max_components is None else int(max_components)
+    limit = max(1, min(50, n_train - 2)) if max_components is None else int(max_components)
     parts = np.array_split(np.random.default_rng(random_state).permutation(n), n_splits)
     curves = parallel_map(
         lambda part: _curves(estimator, X, np.sort(part), limit, max_components is None), parts, n_jobs

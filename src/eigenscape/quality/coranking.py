@@ -11,9 +11,6 @@ from scipy import sparse
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.estimate import sample_indices
 
-#: Largest neighbourhood size of the default grid.
-_MAX_SIZE = 10_000
-
 
 def coranking_curve(
     X: ArrayLike | sparse.csr_array,
@@ -77,7 +74,7 @@ def _neighborhood_sizes(n_neighbors: int | Sequence[int] | np.ndarray | None, n:
     if n < 3:
         raise ValueError(f"at least 3 samples are needed to compare neighbours, got {n}")
     if n_neighbors is None:
-        return np.unique(np.geomspace(1, min(n - 1, _MAX_SIZE), 30).round().astype(np.intp))
+        return np.unique(np.geomspace(1, min(n - 1, 10_000), 30).round().astype(np.intp))
     sizes = np.unique(np.atleast_1d(np.asarray(n_neighbors)))
     if sizes.dtype.kind not in "iu" or not len(sizes) or sizes[0] < 1 or sizes[-1] > n - 1:
         raise ValueError(

@@ -17,9 +17,6 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import DividedKernel
 from eigenscape.quality._validation import missing_labels
 
-#: Largest difference between an affinity and its transpose, relative to the largest value.
-_ASYMMETRY = 1e-8
-
 
 def normalized_cut(affinity: ArrayLike | sparse.csr_array | BoundKernel, labels: ArrayLike) -> float:
     r"""Compute the normalised cut of a partition of the vertices of a weighted graph.
@@ -125,7 +122,7 @@ def _part_sums(affinity: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray
         product = LowRankOperator(affinity).matmat(indicator)
         degrees, own = product.sum(axis=1), product[np.arange(n), parts]
     else:
-        degrees, own = np.empty(n), np.empty(n)  # sums over all vertices, and over those of the same part
+        degrees, own = np.empty(n), np.empty(n)  # sums over all vertices, and over the vertices of the part
         for rows, values in _checked_blocks(affinity, kernel, n):
             degrees[rows] = np.asarray(values.sum(axis=1)).ravel()
             own[rows] = _sums_of_own_part(values, parts[rows], parts)
@@ -199,7 +196,7 @@ def _check_values(values: Matrix, first_row: int) -> Matrix:
 
 
 def _check_symmetric(difference: float, largest: float) -> None:
-    if difference > _ASYMMETRY * largest:
+    if difference > 1e-8 * largest:
         raise ValueError(
             f"affinity must be symmetric, but differs from its transpose by {difference:g}; use for example"
             " (W + W.T) / 2"

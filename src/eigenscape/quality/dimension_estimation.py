@@ -18,10 +18,6 @@ from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import sample_indices
 
 _METHODS = ("maximum likelihood", "two neighbors")
-#: Share of the largest ratios of distances that are not used by "two neighbors" (Facco et al.).
-_DISCARDED = 0.1
-#: Number of random halves of the points from which the interval is computed.
-_HALVES = 20
 
 
 class Dimension(NamedTuple):
@@ -165,7 +161,7 @@ def _levina_bickel(logs: np.ndarray) -> float:
 def _facco(logs: np.ndarray) -> float:
     """Return ``1 / d`` from the logarithms (n, 2) of two sorted distances, by the slope of a line."""
     n = len(logs)
-    kept = min(int((1 - _DISCARDED) * n), n - 1)
+    kept = min(int(0.9 * n), n - 1)  # without the largest tenth (Facco et al.)
     x = np.sort(logs[:, 1] - logs[:, 0])[:kept]
     y = -np.log1p(-np.arange(1, kept + 1) / n)
     return float((x @ x) / max(float(x @ y), np.finfo(np.float64).tiny))
@@ -203,15 +199,16 @@ def _half_width(
 ) -> float:
     """Return half the 95 % interval of ``1 / d``, from its variance over random halves of the points.
 
-    Over subsets of ``b`` of ``n`` points the variance of a mean is ``1 / b - 1 / n`` times that of a value.
+    Over subsets of ``b`` of ``n`` points the variance of a mean is ``1 / b - 1 / n`` times the variance of a
+    value.
     """
     b = n // 2
     k = min(k, b - 1)
     if k < 2:
         return np.inf
     rng = np.random.default_rng(random_state)
-    values = []
-    for _ in range(_HALVES):
+    values, n_halves = [], 20
+    for _ in range(n_halves):
         absent = np.ones(n, dtype=bool)
         absent[rng.choice(n, b, replace=False)] = False
         queries = ~absent[which]
@@ -222,7 +219,7 @@ def _half_width(
             return np.inf
         values.append(estimate(np.log(np.take_along_axis(lengths[queries], order, axis=1)[complete])))
     deviation = np.std(values, ddof=1) * np.sqrt(b / (n - b))
-    return float(stats.t.ppf(0.975, _HALVES - 1) * deviation)
+    return float(stats.t.ppf(0.975, n_halves - 1) * deviation)
 
 
 def _distinct_points(X: ArrayLike | sparse.csr_array, metric: Metric) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,13 +10,9 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._numbers import checked_sparse
+from eigenscape._typing import Matrix
+from eigenscape.graph.blocks import Metric as Metric
 from eigenscape.graph.blocks import metric_distances, resolve_metric_params
-
-#: Bytes of one block of distances. Every block reads all rows once, so blocks are large.
-_BUDGET = 2**29
-
-Matrix = np.ndarray | sparse.csr_array
-Metric = str | Callable[..., float]
 
 
 class Distances:
@@ -98,7 +94,8 @@ class Distances:
 
     def query_blocks(self, which: np.ndarray, arrays: int = 1) -> Iterator[np.ndarray]:
         """Split ``which`` so that ``arrays`` arrays of distances fit in the memory budget."""
-        for rows in row_blocks(len(which), 8 * arrays * self.n_points, budget=_BUDGET):
+        # Every block reads all rows once, so blocks are large.
+        for rows in row_blocks(len(which), 8 * arrays * self.n_points, budget=2**29):
             yield which[rows]
 
     def nearest(self, which: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +114,7 @@ class Distances:
 def paired_distances(
     X: ArrayLike | sparse.csr_array, embedding: ArrayLike, metric: Metric
 ) -> tuple[Distances, Distances]:
-    """Return the distances of the data and those of its embedding, after a check of their sizes."""
+    """Return the distances of the data and of its embedding, after a check of their sizes."""
     data, embedded = Distances(X, metric), Distances(embedding)
     if data.n_points != embedded.n_points:
         raise ValueError(

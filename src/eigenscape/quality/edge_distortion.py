@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
+from eigenscape._typing import Matrix
 from eigenscape.solvers.generalized import generalized_eigh
-
-Matrix = np.ndarray | sparse.csr_array
 
 
 def distortion(Y: ArrayLike, W: Matrix) -> float:

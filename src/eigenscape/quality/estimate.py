@@ -41,8 +41,8 @@ def mean_estimate(values: np.ndarray, population: int | None = None) -> Estimate
     """Estimate a mean from a sample, with Student's 95 % interval.
 
     For a sample of size s drawn without replacement from ``population`` values the standard error is
-    multiplied by ``sqrt(1 - s / population)``; the interval of the whole population has width zero, that of
-    a single value is infinite. The mean of no values is NaN.
+    multiplied by ``sqrt(1 - s / population)``; the interval of the whole population has width zero, the
+    interval of a single value is infinite. The mean of no values is NaN.
     """
     s = len(values)
     if s == 0:
@@ -61,7 +61,7 @@ def interval_estimate(value: float, variances: list[tuple[float, int]]) -> Estim
     """Return a value with Student's 95 % interval for a sum of independent errors.
 
     ``variances`` are pairs (estimated variance of the error, its degrees of freedom); the degrees of freedom
-    of the sum are those of Welch and Satterthwaite. The interval is infinite if a variance is.
+    of the sum follow from the formula of Welch and Satterthwaite. The interval is infinite if a variance is.
     """
     if np.isnan(value):
         return Estimate(value, np.nan, np.nan)
@@ -76,7 +76,7 @@ def interval_estimate(value: float, variances: list[tuple[float, int]]) -> Estim
 
 
 def share_estimate(values: np.ndarray, population: int) -> Estimate:
-    """Estimate the mean of values between 0 and 1, few of which are large, with a 95 % interval.
+    """Estimate the mean of values between 0 and 1 with a 95 % interval, if few of them are large.
 
     Student's interval does not cover rare large values that are absent from the sample. With probability
     2.5 % a sample of size s contains none of a share ``1 - 0.025^(1/s)`` (about ``3.7 / s``) of the

@@ -7,17 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-#: A coordinate is localised if its participation ratio is at most this share of the points, but not below
-#: the first and not above the second number of points ...
-_SHARE, _AT_LEAST, _AT_MOST = 0.01, 5.0, 30.0
-#: ... and at most this share of the points in any case: of few points, five are not a handful.
-_MAX_SHARE = 0.1
-#: The points that carry a coordinate have at least this share of its sum of squares together ...
-_CARRIED = 0.5
-#: ... and each at least this fraction of 1 / ratio, the share of each of as many equal points: it is at
-#: least half as far from the mean.
-_MIN_FRACTION = 0.25
-
 
 class LocalizedCoordinate(NamedTuple):
     """A coordinate that few points carry.
@@ -115,15 +104,15 @@ def localized_coordinates(embedding: ArrayLike) -> list[LocalizedCoordinate]:
     """
     coordinates, rows = _finite_rows(_as_coordinates(embedding))
     shares, ratios = _contributions(coordinates), participation_ratio(coordinates)
-    limit = min(float(np.clip(_SHARE * len(rows), _AT_LEAST, _AT_MOST)), _MAX_SHARE * len(rows))
+    limit = min(float(np.clip(0.01 * len(rows), 5, 30)), 0.1 * len(rows))
     found = []
     for index in np.flatnonzero(ratios <= limit):
         ratio, values = float(ratios[index]), coordinates[:, index]
         order = np.argsort(-shares[:, index], kind="stable")
         largest = order[: int(np.ceil(ratio * (1 - 1e-9)))]  # the ratio of one point may exceed 1 by rounding
-        carrying = largest[shares[largest, index] >= _MIN_FRACTION / ratio]
+        carrying = largest[shares[largest, index] >= 0.25 / ratio]  # at least half as far from the mean
         share = float(shares[carrying, index].sum())
-        if share >= _CARRIED:
+        if share >= 0.5:
             spread = _relative_spread(values, np.delete(values, carrying))
             found.append(LocalizedCoordinate(int(index), ratio, rows[carrying], share, spread))
     return found

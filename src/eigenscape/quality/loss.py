@@ -12,7 +12,8 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.anchored import AnchoredEigenfunctions
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, Part
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Functions, InvertibleScale, Part
+from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.kernels.base import Columns, n_points
 from eigenscape.pieces import PiecewiseEmbedding, sub_table
 from eigenscape.quality.pair_moments import n_pairs
@@ -35,12 +36,12 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     training points; for an indefinite or noisy kernel it increases again where eigenfunctions are not
     determined by the training points.
 
-    If the kernel is approximated by a dictionary, the training loss is that of the approximated kernel, which
+    If the kernel is approximated by a dictionary, the training loss refers to the approximated kernel, which
     has no more eigenfunctions than the dictionary has members: it does not contain the error of the
     approximation. The held-out loss does: ``k_m`` is the kernel itself, normalised by the means or sums that
     the model has estimated with its dictionary, after a stream or a dask collection as well. The error
-    between two points is then that of the expansion of the approximated kernel plus what the approximation
-    leaves out.
+    between two points is then the error of the expansion of the approximated kernel plus what the
+    approximation leaves out.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def kernel_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any = None, betwee
     if Y is None:
         return _training_loss(embedding)
     n_ordered = n_pairs(n_points(Y))
-    return float(_pair_squares(embedding, Y, Y, between, same=True)[-1]) / n_ordered
+    return float(squared_errors_between(embedding, Y, Y, between, same=True)[-1]) / n_ordered
 
 
 def kernel_loss_curve(
@@ -108,32 +109,24 @@ def kernel_loss_curve(
     if Y is None:
         return _training_curve(embedding)
     n_ordered = n_pairs(n_points(Y))
-    return _pair_squares(embedding, Y, Y, between, same=True, curve=True) / n_ordered
+    return squared_errors_between(embedding, Y, Y, between, same=True, curve=True) / n_ordered
 
 
 def squared_errors_between(
-    embedding: Embedding | PiecewiseEmbedding, Y: Any, Z: Any, *, same: bool, curve: bool = False
+    embedding: Embedding | PiecewiseEmbedding,
+    Y: Any,
+    Z: Any,
+    table: Any = None,
+    *,
+    same: bool,
+    curve: bool = False,
 ) -> np.ndarray:
     """Return the sums of the squared errors over all pairs of a point of ``Y`` and a point of ``Z``.
 
     If ``same``, the two are the same points, and pairs of a point with itself are left out. One sum, or with
     ``curve`` one for each number of coordinates.
-    """
-    return _pair_squares(embedding, Y, Z, None, same=same, curve=curve)
-
-
-def _pair_squares(
-    embedding: Embedding | PiecewiseEmbedding,
-    Y: Any,
-    Z: Any,
-    table: Any,
-    *,
-    same: bool,
-    curve: bool = False,
-) -> np.ndarray:
-    """Return the sums of the squared errors over pairs, for all coordinates or each number of them.
-
-    The kernel and its expansion are zero between points of different pieces.
+    ``table`` are similarities or distances of the pairs, if those to the training points are precomputed. The
+    kernel and its expansion are zero between points of different pieces.
     """
     n_components = np.shape(embedding.eigenvalues)[-1]
     columns = {id(part.functions): part for part in embedding.parts(Z)}
@@ -179,7 +172,7 @@ def kernel_columns(functions: Functions, Z: Any) -> Columns:
 
 def _n_columns(functions: Functions) -> int:
     """Return the number of points to which kernel values are computed for the functions at a point."""
-    return functions.kernel.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
+    return functions.kernel.span.size if isinstance(functions, LowRankEigenfunctions) else functions.n_train
 
 
 def squares_of_expansion(
@@ -238,7 +231,7 @@ def _training_squares(functions: Functions, X: Any) -> float:
 
 
 def _training_curve(embedding: Embedding | PiecewiseEmbedding) -> np.ndarray:
-    """Return the training loss of the first coordinates: that of all, and the squares of those left out."""
+    """Return the training loss of the first coordinates: the loss of all, and the squares left out."""
     n_components = np.shape(embedding.eigenvalues)[-1]
     curve = np.full(n_components, _training_loss(embedding))
     for part in embedding.parts(embedding.kernel.X):
@@ -258,3 +251,51 @@ def _projection_curve(functions: Eigenfunctions, n_components: int) -> np.ndarra
     for similarity, values in functions.blocks(functions.kernel.X):
         total += squares_of_expansion(similarity, values * lambdas, training, counts, None)
     return total / functions.n_train**2
+
+
+def map_loss(embedding: Embedding | PiecewiseEmbedding, Y: Any, coordinates: np.ndarray) -> float:
+    """Compute the loss of other coordinates of held-out points, for example of a regression.
+
+    The coordinates are converted to functions ``f_r`` by the scale of the embedding, and the kernel is
+    compared with ``sum_r lambda_r f_r(x) f_r(y)`` over all pairs of two different points, as in
+    :func:`~eigenscape.quality.kernel_loss`. Functions that are no coordinates (the constant one) are taken
+    from the embedding. For the coordinates of the embedding itself the two losses are equal.
+
+    Parameters
+    ----------
+    embedding : Embedding or PiecewiseEmbedding
+        The fitted map, with its kernel.
+    Y : array-like of shape (n_new, n_features)
+        Held-out points, at least 2.
+    coordinates : ndarray of shape (n_new, n_components)
+        Their coordinates, in the scale of the embedding.
+
+    Returns
+    -------
+    float
+    """
+    if isinstance(embedding, PiecewiseEmbedding):
+        piece = embedding.pieces[0]
+        if len(embedding.pieces) > 1 or piece.embedding is None:
+            raise UndefinedKernelError(
+                f"the loss of another map is not defined for {len(embedding.pieces)} components that are"
+                " embedded separately; use on_disconnected='connect' or 'largest'"
+            )
+        return map_loss(piece.embedding, piece.restrict(Y), coordinates)
+    functions = embedding.eigenfunctions
+    scale: Any = embedding.scale
+    if not isinstance(scale, InvertibleScale):
+        raise UndefinedKernelError(
+            f"coordinates scaled by {type(scale).__name__} do not determine the eigenfunctions"
+        )
+    values = functions(Y)
+    values[:, embedding.trivial :] = scale.invert(np.asarray(coordinates, np.float64), values, Y)
+    kernel, n = kernel_columns(functions, Y), n_points(Y)
+    weighted, total = values * (functions.pairs.values / functions.mass), 0.0
+    counts = np.array([values.shape[1]])
+    with stage("loss", total=n) as advance:
+        for block in row_blocks(n, 32 * max(n, functions.n_train)):
+            similarity = kernel(Y[block])
+            total += float(squares_of_expansion(similarity, weighted[block], values, counts, block.start)[0])
+            advance(block.stop - block.start)
+    return total / n_pairs(n)

@@ -15,7 +15,7 @@ class PairMoments:
     """Sums over points from which the loss over all their pairs follows; the sums of two sets add.
 
     A point has features ``(c, e)``: ``c`` (r,) along the eigenfunctions, in order, and ``e`` (d,) orthogonal
-    to them. Its kernel with another point is ``c.c' + e.e'``, of which the first ``N`` eigenfunctions give
+    to them. Its kernel with another point is ``c.c' + e.e'``. The first ``N`` eigenfunctions give
     ``c_1 c_1' + ... + c_N c_N'``. With ``q`` the features without the first ``N``, the sum of the squared
     errors over all ordered pairs of different points is ``|Q'Q|^2 - sum_i |q_i|^4``: no pair is formed.
     """

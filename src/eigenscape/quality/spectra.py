@@ -17,9 +17,6 @@ from eigenscape.solvers import SolverConfig, principal
 
 #: Up to this many points the whole spectrum is computed.
 _EXACT_POINTS = 3000
-_PROBES, _STEPS = 12, 40
-#: Eigenvalues below minus this share of the largest are negative beyond rounding.
-_NEGATIVE = 1e-8
 
 
 def _small_matrix(operator: Operator) -> np.ndarray | None:
@@ -28,19 +25,23 @@ def _small_matrix(operator: Operator) -> np.ndarray | None:
     return matrix.toarray() if is_sparse(matrix) else matrix
 
 
-def lowest_eigenvalue(operator: Operator) -> float:
-    """Return the smallest eigenvalue, or 0 if none is negative."""
+def _extremes(operator: Operator) -> tuple[float, float]:
+    """Return the smallest eigenvalue and the largest magnitude of an eigenvalue."""
     matrix = _small_matrix(operator)
     if matrix is not None:
-        return min(float(linalg.eigvalsh(matrix)[0]), 0.0)
-    largest = float(
-        np.abs(principal(operator, 1, "magnitude", SolverConfig(method="lanczos", tol=1e-6)).values[0])
-    )
+        values = linalg.eigvalsh(matrix)
+        return float(values[0]), float(max(values[-1], -values[0]))
+    pairs = principal(operator, 1, "magnitude", SolverConfig(method="lanczos", tol=1e-6))
+    largest = float(np.abs(pairs.values[0]))
     # largest I - K: a smallest eigenvalue of zero is then accurate to rounding relative to the largest.
-    shifted = principal(
-        ComplementOperator(operator, largest), 1, "value", SolverConfig(method="lanczos", tol=1e-10)
-    )
-    return min(largest - float(shifted.values[0]), 0.0)
+    shifted = ComplementOperator(operator, largest)
+    pairs = principal(shifted, 1, "value", SolverConfig(method="lanczos", tol=1e-10))
+    return largest - float(pairs.values[0]), largest
+
+
+def lowest_eigenvalue(operator: Operator) -> float:
+    """Return the smallest eigenvalue, or 0 if none is negative."""
+    return min(_extremes(operator)[0], 0.0)
 
 
 def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
@@ -70,12 +71,8 @@ def is_euclidean(operator: Operator, tol: float = 1e-9) -> bool:
     >>> is_euclidean(DenseOperator(np.diag([2.0, -1.0])))
     False
     """
-    matrix = operator.matrix() if operator.shape[0] <= _EXACT_POINTS else None
-    if matrix is not None:
-        values = linalg.eigvalsh(matrix)
-        return bool(values[0] >= -tol * max(values[-1], -values[0]))
-    largest = principal(operator, 1, "magnitude", SolverConfig(method="lanczos", tol=1e-6)).values[0]
-    return bool(largest >= 0 and lowest_eigenvalue(operator) >= -tol * largest)
+    lowest, largest = _extremes(operator)
+    return lowest >= -tol * largest
 
 
 def negative_fraction(operator: Operator, seed: int = 0) -> float:
@@ -170,7 +167,7 @@ def unexplained_fraction(
         count = min(max(n_components, 1), spectrum.shape[0])
         values = principal(spectrum, count, "value", SolverConfig(tol=1e-10)).values
     largest = float(values[0])
-    if lowest < -_NEGATIVE * max(largest, -lowest):
+    if lowest < -1e-8 * max(largest, -lowest):  # negative beyond rounding
         raise ValueError(
             f"kernel has the negative eigenvalue {lowest:g} (the largest is {largest:g}), so it is not the"
             " matrix of inner products of vectors; repair it by a shift or by clipping, or see"
@@ -206,10 +203,10 @@ def _spectrum_or_operator(kernel: Any) -> np.ndarray | Operator:
 
 def _quadrature(operator: Operator, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights with ``E[sum weights f(nodes)] = trace f(K)``: Lanczos from random signs."""
-    m = operator.shape[0]
-    q = np.random.default_rng(seed).choice([-1.0, 1.0], size=(m, _PROBES)) / np.sqrt(m)
+    m, n_probes, n_steps = operator.shape[0], 12, 40
+    q = np.random.default_rng(seed).choice([-1.0, 1.0], size=(m, n_probes)) / np.sqrt(m)
     basis, diagonal, off = [q], [], []
-    for _ in range(min(_STEPS, m)):
+    for _ in range(min(n_steps, m)):
         w = operator.matmat(basis[-1])
         diagonal.append(np.einsum("ij,ij->j", w, basis[-1]))
         for _ in range(2):  # full reorthogonalisation, each probe against its own basis
@@ -220,8 +217,8 @@ def _quadrature(operator: Operator, seed: int) -> tuple[np.ndarray, np.ndarray]:
         off.append(np.where(exhausted, 0.0, norms))
         basis.append(np.where(exhausted, 0.0, w / np.where(exhausted, 1.0, norms)))
     nodes, weights = [], []
-    for probe in range(_PROBES):
+    for probe in range(n_probes):
         values, vectors = linalg.eigh_tridiagonal([d[probe] for d in diagonal], [o[probe] for o in off[:-1]])
         nodes.append(values)
-        weights.append(m / _PROBES * vectors[0] ** 2)
+        weights.append(m / n_probes * vectors[0] ** 2)
     return np.concatenate(nodes), np.concatenate(weights)

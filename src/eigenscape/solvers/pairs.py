@@ -52,7 +52,12 @@ class EigenPairs:
 
 
 def canonical_signs(vectors: np.ndarray) -> np.ndarray:
-    """Flip the sign of each column so that its entry of largest magnitude is positive.
+    """Flip the sign of each column so that its entry of largest magnitude is positive."""
+    return vectors * column_signs(vectors)
+
+
+def column_signs(vectors: np.ndarray) -> np.ndarray:
+    """Return the sign of the entry of largest magnitude of each column; 1 for a column of zeros.
 
     If several entries have the largest magnitude up to rounding, the first one decides, so that the signs
     for symmetric data do not depend on rounding errors.
@@ -60,7 +65,7 @@ def canonical_signs(vectors: np.ndarray) -> np.ndarray:
     size = np.abs(vectors)
     decisive = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
     sign = np.sign(vectors[decisive, np.arange(vectors.shape[1])])
-    return vectors * np.where(sign == 0, 1.0, sign)
+    return np.where(sign == 0, 1.0, sign)
 
 
 def with_residuals(

@@ -258,7 +258,7 @@ def _fit(rows: np.ndarray, n_components: int) -> LatentGaussian:
 
 def _expected(model: LatentGaussian, rows: np.ndarray) -> np.ndarray:
     """Return ``E[y | observed values]`` of each row (Burges eq. 1.7)."""
-    from eigenscape.methods.missing import observed_data
+    from eigenscape.methods.observed_data import observed_data
     from eigenscape.methods.probabilistic_pca import compute_posterior
 
     if not len(rows):

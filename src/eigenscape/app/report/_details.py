@@ -87,7 +87,6 @@ _FITTED = {
     "gamma_": "Kernel coefficient (gamma)",
     "t_": "Heat kernel bandwidth (t)",
     "n_landmarks_": "Landmarks",
-    "landmark_rank_": "Eigenfunctions of the landmarks that are used",
     "stress_": "Kruskal's stress",
     "distortion_": "Distortion of the graph's edges",
     "ncut_": "Normalised cut",

@@ -12,27 +12,13 @@ from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._progress import stage
-from eigenscape.dictionary.readers import ArrayReader, map_blocks
+from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import PiecewiseEmbedding
 
 Result = TypeVar("Result")
-
-#: Number of neighbours on the map: at least the first, and the second times the coefficients of an affine
-#: function of the coordinates.
-MIN_NEIGHBORS, MULTIPLE = 12, 4
-#: Fraction of the local variance of the coordinates that is added to it, against directions without variance.
-_RIDGE = 1e-2
-#: Minimal variance, as a fraction of the squared radius of the neighbourhood (for isolated points).
-_MIN_VARIANCE = 1e-6
-#: Weight of the farthest neighbour: almost zero, so that the map is continuous where neighbours change.
-_MIN_WEIGHT = 1e-9
-#: Maximal number of rows in a block; fixed, so that the last digits do not depend on ``n_jobs``.
-_BLOCK_ROWS = 1024
-#: Maximal number of training rows on which the error is measured.
-MAX_SAMPLE = 1000
 
 
 class Inverse(Protocol):
@@ -41,15 +27,12 @@ class Inverse(Protocol):
     @property
     def X(self) -> Any:
         """Training rows (m, n_features)."""
-        ...
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
         """Return rows (n_new, n_features) for coordinates ``Y`` (n_new, n_components)."""
-        ...
 
     def reconstruct(self, indices: np.ndarray) -> np.ndarray:
         """Return training rows computed from their coordinates, each without itself if possible."""
-        ...
 
 
 def relative_error(inverse: Inverse) -> float:
@@ -58,7 +41,7 @@ def relative_error(inverse: Inverse) -> float:
     It is measured on at most 1000 evenly spaced rows. 0: perfect; 1: as good as the mean row for every point.
     """
     X = inverse.X
-    indices = evenly_spaced(X.shape[0], MAX_SAMPLE)
+    indices = evenly_spaced(X.shape[0], 1000)
     rows = to_dense(as_float64(X[indices]))
     spread = float(np.linalg.norm(rows - mean_row(X)))
     error = float(np.linalg.norm(rows - inverse.reconstruct(indices)))
@@ -87,10 +70,11 @@ def map_rows(
     function: Callable[[np.ndarray], Result], Y: np.ndarray, bytes_per_row: float, n_jobs: int | None
 ) -> list[Result]:
     """Return ``function`` of each block of rows of ``Y``, in order, computed by ``n_jobs`` threads."""
-    size = min(_BLOCK_ROWS, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
+    # The largest size is fixed, so that the last digits do not depend on n_jobs.
+    size = min(1024, max(1, int(_memory.BLOCK_BYTES // bytes_per_row)))
     results = []
     with stage("inverse", total=len(Y)) as advance:
-        for result in map_blocks(lambda _, block: function(np.asarray(block)), ArrayReader(Y), size, n_jobs):
+        for result in map_blocks(lambda _, block: function(np.asarray(block)), RowReader([Y]), size, n_jobs):
             results.append(result)
             advance(size)
     return results
@@ -136,8 +120,11 @@ class LocalAffine:
 
     @property
     def n_neighbors(self) -> int:
-        """Number of neighbours, including the farthest, whose weight is almost zero."""
-        count = max(MIN_NEIGHBORS, MULTIPLE * (self.coordinates.shape[1] + 1))
+        """Number of neighbours: at least 12, and 4 for each coefficient of an affine function.
+
+        The farthest is one more; its weight is almost zero.
+        """
+        count = max(12, 4 * (self.coordinates.shape[1] + 1))
         return min(count + 1, len(self.coordinates))
 
     def __call__(self, Y: np.ndarray) -> np.ndarray:
@@ -173,15 +160,16 @@ def affine_weights(Y: np.ndarray, neighbors: np.ndarray, distance: np.ndarray) -
     """
     radius = distance[:, -1:]
     relative = np.divide(distance, radius, out=np.zeros_like(distance), where=radius > 0)
-    weights = np.square(1.0 - np.square(relative)) + _MIN_WEIGHT
+    # The weight of the farthest neighbour is almost zero: the map is continuous where neighbours change.
+    weights = np.square(1.0 - np.square(relative)) + 1e-9
     weights /= weights.sum(axis=1, keepdims=True)
     center = np.einsum("bk,bkd->bd", weights, neighbors)
     spread = neighbors - center[:, None]
     covariance = np.einsum("bk,bkd,bke->bde", weights, spread, spread)
     d = covariance.shape[1]
     trace = np.trace(covariance, axis1=1, axis2=2)
-    covariance[:, np.arange(d), np.arange(d)] += np.where(
-        radius > 0, _RIDGE * trace[:, None] / d + _MIN_VARIANCE * np.square(radius), 1.0
-    )
+    # A hundredth of the local variance for directions without variance, and more for isolated points.
+    ridge = 1e-2 * trace[:, None] / d + 1e-6 * np.square(radius)
+    covariance[:, np.arange(d), np.arange(d)] += np.where(radius > 0, ridge, 1.0)
     slope = np.linalg.solve(covariance, (Y - center)[..., None])[..., 0]  # C^-1 (y - c)
     return weights * (1.0 + np.einsum("bd,bkd->bk", slope, spread))

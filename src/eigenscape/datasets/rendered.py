@@ -25,8 +25,6 @@ _PARTS = (
     _Part((-0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),  # the ears
     _Part((0.74, 0.02, -0.02), (0.07, 0.20, 0.14), 0.75),
 )
-_AMBIENT = 0.15
-_CHUNK = 32  # images drawn at once
 _RANGES = ((-60.0, 60.0), (-30.0, 30.0), (-60.0, 60.0))  # degrees: pan, tilt, light
 
 
@@ -63,10 +61,8 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
     low, high = np.transpose(_RANGES)
     parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
-    X = np.concatenate(
-        [_render(parameters[start : start + _CHUNK], side) for start in range(0, n_samples, _CHUNK)]
-    )
-    return X, parameters
+    chunks = np.split(parameters, np.arange(32, n_samples, 32))  # drawn at once
+    return np.concatenate([_render(chunk, side) for chunk in chunks]), parameters
 
 
 def _render(parameters: np.ndarray, side: int) -> np.ndarray:
@@ -85,9 +81,8 @@ def _render(parameters: np.ndarray, side: int) -> np.ndarray:
     brightness = np.zeros(start.shape[:2])
     for part in _PARTS:
         distance, normal = _intersect(part, start, sight)
-        shaded = part.albedo * (
-            _AMBIENT + (1 - _AMBIENT) * np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
-        )
+        lit = np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
+        shaded = part.albedo * (0.15 + 0.85 * lit)  # ambient light, and the light
         seen = distance < nearest
         nearest[seen], brightness[seen] = distance[seen], shaded[seen]
     n = len(parameters)
@@ -115,3 +110,52 @@ def _intersect(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.nd
     distance = np.where(root > 0, (-ab - np.sqrt(np.maximum(root, 0))) / bb, np.inf)
     normal = (a + np.where(root > 0, distance, 0)[:, :, np.newaxis] * b) / part.radii
     return distance, normal / np.linalg.norm(normal, axis=2, keepdims=True)
+
+
+def bars(
+    n_samples: int = 1000, *, side: int = 40, length: int = 20, thickness: int = 2, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Generate binary images of a vertical or horizontal bar at a random position (Belkin sec. 6.2).
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of images. The first half are vertical bars, the others horizontal ones.
+    side : int, default=40
+        Number of pixels along either edge of an image.
+    length, thickness : int, default=20, 2
+        Size of the bars in pixels; they lie inside the image. The paper does not give the values.
+    random_state : int, default=0
+        Seed of the positions.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, side ** 2)
+        Pixels in row-major order, 1 inside the bar.
+    corners : ndarray of shape (n_samples, 2)
+        Row and column of the top left pixel of the bar.
+    labels : ndarray of shape (n_samples,)
+        0 for vertical, 1 for horizontal.
+
+    Examples
+    --------
+    >>> from eigenscape.datasets import bars
+    >>> X, corners, labels = bars(10)
+    >>> X.shape, float(X[0].sum())
+    ((10, 1600), 40.0)
+    """
+    n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
+    for name, extent in (("length", length), ("thickness", thickness)):
+        if check_count(name, extent) > side:
+            raise ValueError(f"{name}={extent} does not fit into images of side={side}; lower {name}")
+    rng = np.random.default_rng(check_seed(random_state))
+    labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
+    # Numbers of rows and columns that a bar covers.
+    extents = np.where(labels[:, np.newaxis] == 0, [length, thickness], [thickness, length])
+    corners = rng.integers(0, side - extents, endpoint=True)
+    inside = [
+        (np.arange(side) >= corners[:, [axis]]) & (np.arange(side) < corners[:, [axis]] + extents[:, [axis]])
+        for axis in (0, 1)
+    ]  # (n_samples, side) for rows and for columns
+    images = inside[0][:, :, np.newaxis] & inside[1][:, np.newaxis, :]
+    return images.reshape(n_samples, side * side).astype(np.float64), corners, labels
