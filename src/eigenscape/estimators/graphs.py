@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenscape._threads import kept_threads
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._vertices import check_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
@@ -87,7 +88,6 @@ def graph_embedding(
     True
     """
     check_count("n_components", n_components)
-    check_jobs(n_jobs)
     W = check_graph(graph)
     if n_components > W.shape[0] - 1:
         raise ValueError(
@@ -106,7 +106,8 @@ def graph_embedding(
     else:
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         solver = SolverConfig(eigen_solver, tol, None, seed, n_jobs)
-    coordinates, pairs = direct_embedding(W, degree, n_components, solver)
+    with kept_threads(n_jobs):
+        coordinates, pairs = direct_embedding(W, degree, n_components, solver)
     return GraphEmbedding(
         canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)
     )

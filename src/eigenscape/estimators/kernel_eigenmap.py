@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from eigenscape._numbers import check_numbers
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import check_in_memory
@@ -18,7 +17,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._parameters import check_parameters
-from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
+from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_kernel_parameters
@@ -333,8 +332,7 @@ class KernelEigenmap(Estimator):
         """Fit a mixture of affine maps."""
         centers: Any = self.centers
         if not isinstance(centers, str):
-            centers = check_array(centers, dtype=np.float64, input_name="centers")
-            check_numbers(centers, "centers")
+            centers = check_matrix(centers, "centers")
         covariances: Any = self.covariances
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
@@ -424,11 +422,7 @@ class KernelEigenmap(Estimator):
             Rows near the data, if the map is not folded; see ``inverse_error_``.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
-            )
+        X = given_coordinates(self, X)
         with running(self):
             return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
 
