@@ -149,7 +149,7 @@ def _as_numbers(
     X, named = opened
     try:
         rows = check_array(
-            without_mask(X, missing) if isinstance(X, np.ma.MaskedArray) else checked_sparse(X),
+            X if type(X) is np.ndarray else checked_sparse(without_mask(X, missing)),
             estimator=estimator,
             input_name="X",
             ensure_all_finite=False,
@@ -166,6 +166,31 @@ def _as_numbers(
     check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
+
+
+def check_matrix(
+    X: Any, name: str, *, missing: bool = False, training: bool = False, **options: Any
+) -> np.ndarray:
+    """Return a further argument, such as ``y`` or ``centers``, as numbers, finite and within range."""
+    values = check_array(
+        without_mask(X, missing, name),
+        input_name=name,
+        ensure_all_finite=False,
+        **{"dtype": np.float64, **options},
+    )
+    check_numbers(values, name, missing=missing, training=training, names=getattr(X, "columns", None))
+    return values
+
+
+def given_coordinates(estimator: Any, X: Any) -> np.ndarray:
+    """Return the argument of ``inverse_transform``."""
+    Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if Y.shape[1] != estimator._n_features_out:
+        raise ValueError(
+            f"X has {Y.shape[1]} coordinates, but {type(estimator).__name__} has {estimator._n_features_out}"
+            " components; pass coordinates"
+        )
+    return Y
 
 
 def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
