@@ -153,21 +153,18 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        Number of threads, at most the number of cores; -1 for all cores. None for the number that
         :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
     n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
-    if n_jobs == 1 or _nested.active or _in_joblib_thread():
+    if n_jobs == 1 or _nested.active:
+        return 1
+    # Within a task of joblib that shares its process; worker processes have limits of BLAS.
+    if (get_active_backend()[0].nesting_level or 0) > 0 and multiprocessing.parent_process() is None:
         return 1
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
-
-
-def _in_joblib_thread() -> bool:
-    """Return True within a task of joblib that shares its process; worker processes have limits of BLAS."""
-    backend, _ = get_active_backend()
-    return (backend.nesting_level or 0) > 0 and multiprocessing.parent_process() is None
 
 
 def parallel_map(

@@ -8,7 +8,7 @@ from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Neighbors, Seed
-from eigenscape.kernels.mutual import mutual_affinity
+from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
 from eigenscape.pieces import split_graph

@@ -16,8 +16,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import without_self
-from eigenscape.graph.union import union_with_transpose
+from eigenscape.graph.sparse_distances import union_with_transpose, without_self
 from eigenscape.kernels.neighbor_weights import (
     FuzzyWeights,
     GaussWeights,
@@ -122,7 +121,6 @@ class StoredGraph:
             index.vertices(),
             lists,
             union_with_transpose(lists, n_jobs),
-            index.radius_query(radii),
             radii,
             self.n_neighbors - 1,
             np.arange(len(radii)),

@@ -18,7 +18,7 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.laplacian import GeneralizedScale
 from eigenscape.methods.transitions import Transitions
-from eigenscape.normalize.center import CenteredKernel, uniform_weights
+from eigenscape.normalize import CenteredKernel, uniform_weights
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import in_memory, representation_field
 from eigenscape.sc._graph import StoredGraph
