@@ -231,7 +231,7 @@ def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
 
 
 @contextmanager
-def kept_threads(n_jobs: int | None = None) -> Iterator[None]:
+def kept_threads(n_jobs: Any = None) -> Iterator[None]:
     """Limit BLAS to one thread, and keep the threads of loops until the end of a block.
 
     Starting threads takes longer than a short loop. ``n_jobs`` is the number of threads of loops within the
@@ -241,7 +241,7 @@ def kept_threads(n_jobs: int | None = None) -> Iterator[None]:
         raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
     before = _kept.pools, _kept.n_jobs
     pools = {} if before[0] is None else before[0]
-    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else n_jobs
+    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else int(n_jobs)
     try:
         with _blas:
             yield

@@ -149,7 +149,7 @@ def _as_numbers(
     X, named = opened
     try:
         rows = check_array(
-            X if type(X) is np.ndarray else checked_sparse(without_mask(X, missing)),
+            without_mask(X, missing) if isinstance(X, np.ma.MaskedArray) else checked_sparse(X),
             estimator=estimator,
             input_name="X",
             ensure_all_finite=False,
