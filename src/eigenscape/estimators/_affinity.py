@@ -243,8 +243,8 @@ def fit_affinity_dictionary(
 ) -> tuple[DictionaryState, dict[str, Any]]:
     """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
 
-    ``X`` is a sample of the rows of the dask collection with ``blocks``, if these are not None; ``points`` are
-    given by the user, or None."""
+    ``X`` is a sample of the rows of the dask collection with ``blocks``, if these are not None. ``points``
+    are given by the user, or None."""
     if options.is_graph:
         raise ValueError(
             "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"

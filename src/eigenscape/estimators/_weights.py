@@ -156,7 +156,7 @@ def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph:
         refuse_weights(
             weights,
             "include_diagonal=False",
-            "a sample of weight w is w equal samples, whose similarity differs from the similarity of a sample to itself",
+            "w equal samples have other similarities than one sample of weight w to itself",
         )
 
 

@@ -26,7 +26,8 @@ def spectrum(
     Parameters
     ----------
     model : fitted estimator or array-like of shape (n_eigenvalues,)
-        The model, whose ``eigenvalues_`` are drawn (of the first connected component if there are several), or the eigenvalues.
+        The model, whose ``eigenvalues_`` are drawn (of the first connected component if there are
+        several), or the eigenvalues.
     log : bool, default=False
         Whether to draw magnitudes on a logarithmic scale.
     title : str, optional

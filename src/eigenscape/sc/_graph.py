@@ -28,7 +28,7 @@ from eigenscape.kernels.neighbor_weights import (
 from eigenscape.sc._data import in_memory, representation
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
-#: Mean relative difference between stored weights and the weights by their formula (scanpy: single precision).
+#: Mean relative difference between stored weights and their formula (scanpy: single precision).
 _SAME_WEIGHTS = 1e-3
 
 
