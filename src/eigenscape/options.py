@@ -247,7 +247,7 @@ class Dictionary(Option):
     size: int | None = None
     tol: float | None = None
     points: Any = None
-    selection: Any = "greedy"
+    selection: Literal["greedy", "rpcholesky", "random", "maxmin", "kmeans"] | ArrayLike = "greedy"
     _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
     _flat: ClassVar = {"size": "dictionary_size", "tol": "dictionary_tol", "selection": "selection"}
 
@@ -257,6 +257,19 @@ class Dictionary(Option):
                 f"given points cannot be combined with size={self.size!r} and tol={self.tol!r}, which select"
                 " points; leave them None"
             )
+        if isinstance(self.points, (list, tuple, np.ndarray)) and np.ndim(self.points) != 2:
+            raise ValueError(
+                "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
+                f" {self.points!r}"
+            )
+        if not isinstance(self.selection, str):
+            rows = np.asarray(self.selection)
+            if rows.ndim != 1 or rows.dtype.kind not in "iu":
+                raise ValueError(
+                    f"selection={self.selection!r} must be a name or row indices; pass points as points"
+                )
+        if self.points is not None and not _equal(self.selection, "greedy"):
+            raise ValueError(f"selection={self.selection!r} is not used with points; leave it 'greedy'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -100,7 +100,7 @@ def low_rank_eigenfunctions(
         if not np.isfinite(moment).all():
             raise ValueError(
                 "the kernel between the dictionary and some samples is too small to be divided by; raise"
-                " dictionary_size, or use a wider kernel (a smaller gamma)"
+                " the size of the dictionary, or use a wider kernel (a smaller gamma)"
             )
         if state.exact and options.averages == "implicit":
             pairs = _pairs_after_trivial(moment, normalization.mean, n_components, allow_fewer)
@@ -202,8 +202,8 @@ def warn_tolerance(state: DictionaryState, options: DictionaryOptions) -> None:
         reason = "the other points cannot be distinguished from their span in double precision"
         remedy = f" (raise it to {least:.0e} or more)"
     elif size == options.size:
-        reason = f"dictionary_size={options.size} is reached"
-        remedy = " (raise dictionary_size or tol, or use a wider kernel)"
+        reason = f"size={options.size} is reached"
+        remedy = " (raise size or tol, or use a wider kernel)"
     else:
         return  # a stream: the errors of early points refer to the dictionary at that time
     warn(

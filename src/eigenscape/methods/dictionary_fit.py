@@ -113,8 +113,8 @@ def check_size(found: int, size: int) -> None:
     """Raise ValueError if fewer than ``size`` independent points were found."""
     if found < size:
         raise ValueError(
-            f"dictionary_size={size}, but only {found} of the points are independent in feature"
-            " space (equal rows count once); lower dictionary_size"
+            f"size={size} of the dictionary, but only {found} of the points are independent in feature"
+            " space (equal rows count once); lower size"
         )
 
 
