@@ -20,7 +20,7 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.exceptions import DisconnectedGraphWarning, IsolatedPointWarning, NotConvergedError
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Solver
 from eigenscape.quality import trustworthiness
 from eigenscape.solvers import direct
 
@@ -473,5 +473,5 @@ def test_a_solver_that_fails_says_so(name):
     X = np.random.default_rng(0).uniform(size=(600, 3))
     params = {"n_neighbors": 10} if name in GRAPH else {}
     with pytest.raises(NotConvergedError, match="did not converge") as caught:
-        clone(name, eigen_solver="lanczos", max_iter=1, **params).fit(X)
+        clone(name, eigen_solver=Solver("lanczos", max_iter=1), **params).fit(X)
     assert np.max(caught.value.residuals) > 0
