@@ -117,7 +117,8 @@ class Parameter:
         nouns = [noun for name, noun in named if name in self.types][:1]
         accepted = [noun if self.limits is None else self.limits.describe(noun) for noun in nouns]
         accepted += [repr(choice) for choice in self.choices]
-        accepted += [f"a {option.__name__}" for option in self.options]
+        options = [option.__name__ for option in self.options]
+        accepted += [f"{'an' if name[0] in 'AIO' else 'a'} {name}" for name in options]
         others = {"bool": ["True", "False"], "dict": ["a dict"], "None": ["None"]}
         accepted += [text for name, texts in others.items() if name in self.types for text in texts]
         return f"must be {' or '.join(filter(None, (', '.join(accepted[:-1]), accepted[-1])))}"

@@ -247,7 +247,7 @@ class Dictionary(Option):
     size: int | None = None
     tol: float | None = None
     points: Any = None
-    selection: Any = "greedy"
+    selection: Literal["greedy", "rpcholesky", "random", "maxmin", "kmeans"] | ArrayLike = "greedy"
     _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
     _flat: ClassVar = {"size": "dictionary_size", "tol": "dictionary_tol", "selection": "selection"}
 
@@ -257,6 +257,19 @@ class Dictionary(Option):
                 f"given points cannot be combined with size={self.size!r} and tol={self.tol!r}, which select"
                 " points; leave them None"
             )
+        if isinstance(self.points, (list, tuple, np.ndarray)) and np.ndim(self.points) != 2:
+            raise ValueError(
+                "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
+                f" {self.points!r}"
+            )
+        if not isinstance(self.selection, str):
+            rows = np.asarray(self.selection)
+            if rows.ndim != 1 or rows.dtype.kind not in "iu":
+                raise ValueError(
+                    f"selection={self.selection!r} must be a name or row indices; pass points as points"
+                )
+        if self.points is not None and not _equal(self.selection, "greedy"):
+            raise ValueError(f"selection={self.selection!r} is not used with points; leave it 'greedy'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -437,12 +450,17 @@ def _check_search(search: Any) -> None:
 
 
 def flattened(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of an estimator with the fields of option objects in their place."""
+    """Return parameters of an estimator with the fields of option objects in their place.
+
+    A parameter becomes True if it was an object, "spanning_tree" for a spanning tree and None for other
+    graphs, unless a field has its name. A dictionary of given points stays an object.
+    """
     flat = {name: value for name, value in params.items() if "__" not in name}
     for name, value in params.items():
-        if isinstance(value, Option):
-            fields_ = {other: getattr(value, field) for field, other in value._flat.items()}
-            flat |= {name: True, **fields_} if not isinstance(value, _GRAPHS) else {name: None, **fields_}
+        if isinstance(value, Option) and getattr(value, "points", None) is None:
+            flat[name] = None if isinstance(value, _GRAPHS) else True
+            flat[name] = "spanning_tree" if isinstance(value, SpanningTree) else flat[name]
+            flat |= {other: getattr(value, field) for field, other in value._flat.items()}
     return flat
 
 
@@ -454,28 +472,29 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
     """
     declared, params = declared_parameters(cls), dict(flat)
     for name, parameter in declared.items():
-        kinds = parameter.options
-        used = {other for kind in kinds for other in kind._flat.values() if other in params} - set(declared)
-        if not used or isinstance(params.get(name), Option):
+        kinds, value = parameter.options, params.get(name)
+        given = {other for kind in kinds for other in kind._flat.values() if params.get(other) is not None}
+        used = sorted(given - set(declared))
+        is_tree = SpanningTree in kinds and isinstance(value, str) and value == "spanning_tree"
+        if not (used or is_tree) or isinstance(value, Option):
             continue
-        given = ", ".join(sorted(used))
-        if "bool" in parameter.types and not params.get(name):  # an option of an option
-            if all(other in _shared(declared, name) for other in used):
+        if "bool" in parameter.types and not value:  # an option of an option
+            if _shared(declared, name).issuperset(used):
                 continue
-            raise ValueError(f"{given} is not used without {name}; set {name}=True")
-        if isinstance(params.get(name), str) and kinds[0] is KNNGraph:
-            if params[name] == "precomputed_nearest_neighbors":
+            raise ValueError(f"{', '.join(used)} is not used without {name}; set {name}=True")
+        if is_tree:
+            kinds = (SpanningTree,)
+        elif isinstance(value, str) and kinds[0] is KNNGraph:
+            if value == "precomputed_nearest_neighbors":
                 params["metric"] = "precomputed"
-            elif params[name] == "spanning_tree":
-                kinds = (SpanningTree,)
-            elif params[name] != "nearest_neighbors":
-                raise ValueError(f"{given} is for graphs, got {name}={params[name]!r}")
-        kind = next((each for each in kinds if used <= set(each._flat.values())), None)
+            elif value != "nearest_neighbors":
+                raise ValueError(f"{', '.join(used)} is for graphs, got {name}={value!r}")
+        kind = next((each for each in kinds if given <= set(each._flat.values())), None)
         if kind is None:
-            raise ValueError(f"{given} cannot be combined; leave out some of them")
-        values = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
-        params[name] = kind(**values)
-    return params
+            raise ValueError(f"{', '.join(sorted(given))} cannot be combined; leave out some of them")
+        fields_ = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
+        params[name] = kind(**fields_)
+    return {name: value for name, value in params.items() if name in declared or value is not None}
 
 
 def _shared(declared: Mapping[str, Parameter], name: str) -> set[str]:

@@ -55,10 +55,10 @@ def damaged(X: sparse.csr_array = ROWS) -> Iterator[tuple[str, sparse.csr_array]
 OPTIONS: dict[str, dict[str, Any]] = {
     "DistortionDiscriminantAnalysis": {"layers": [(2, 4, 2)]},
     "EigenspaceDensity": {"embedder": es.KernelPCA(2)},
-    "KernelPCA": {"dictionary_size": 20},
-    "LaplacianEigenmaps": {"dictionary_size": 20, "affinity": "rbf"},
+    "KernelPCA": {"approximation": Dictionary(20)},
+    "LaplacianEigenmaps": {"approximation": Dictionary(20), "affinity": "rbf"},
     "ParametricMap": {"embedder": es.KernelPCA(2)},
-    "SpectralClustering": {"dictionary_size": 20, "affinity": "rbf"},
+    "SpectralClustering": {"approximation": Dictionary(20), "affinity": "rbf"},
 }
 
 

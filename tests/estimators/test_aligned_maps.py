@@ -19,6 +19,7 @@ from sklearn.manifold import TSNE
 import eigenscape
 from eigenscape import PCA, AlignedSpectralMaps, Isomap, LaplacianEigenmaps, align
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
+from eigenscape.options import KNNGraph
 from eigenscape.quality import procrustes
 
 RNG = np.random.default_rng(0)
@@ -43,7 +44,7 @@ def model() -> AlignedSpectralMaps:
 
 @pytest.mark.parametrize("weights", ["binary", "heat", "inverse", "local"])
 def test_training_rows_of_each_view_keep_their_place_in_any_order(weights: str) -> None:
-    model = make(weights=weights).fit(VIEWS, links=IDS)
+    model = make(n_neighbors=None, affinity=KNNGraph(6, weights=weights)).fit(VIEWS, links=IDS)
     for name, X in VIEWS.items():
         order = RNG.permutation(len(X))
         assert_allclose(model.transform(X[order], name), model.embeddings_[name][order], atol=1e-10)
@@ -205,7 +206,11 @@ def test_errors_of_links_name_the_view_and_the_remedy(X: Any, links: Any, messag
         ({"coupling": 0}, "coupling=0 must be a positive number"),
         ({"coupling": "best"}, "coupling='best' must be a positive number or 'auto'"),
         ({"metric": "precomputed"}, "pass rows"),
-        ({"neighbors": (1, 2)}, "must be 'auto', 'exact' or 'approximate'"),
+        (
+            {"n_neighbors": None, "affinity": KNNGraph(6, search=(1, 2))},
+            "must be 'auto', 'exact' or 'approximate'",
+        ),
+        ({"affinity": KNNGraph(6)}, "n_neighbors=6 is not used with affinity="),
         ({"on_disconnected": "largest"}, "choose one of 'connect', 'raise'"),
     ],
 )

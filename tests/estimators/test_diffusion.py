@@ -13,7 +13,7 @@ from eigenscape import DiffusionMap, LaplacianEigenmaps, kernels
 from eigenscape.exceptions import DependentCoordinatesWarning, IsolatedPointWarning
 from eigenscape.kernels import VariableGaussian
 from eigenscape.methods.independence import regression_residual
-from eigenscape.options import Dictionary
+from eigenscape.options import Dictionary, Independence, KNNGraph
 
 
 def uneven_circle(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,8 +52,8 @@ def test_literal_transcription(alpha, time):
 def test_without_density_and_time_it_is_laplacian_eigenmaps():
     X = np.random.default_rng(1).standard_normal((80, 3))
     new = np.random.default_rng(2).standard_normal((9, 3))
-    for affinity in ("rbf", "nearest_neighbors"):
-        diffusion = DiffusionMap(3, affinity=affinity, weights="binary", alpha=0, diffusion_time=0).fit(X)
+    for affinity in ("rbf", KNNGraph(weights="binary")):
+        diffusion = DiffusionMap(3, affinity=affinity, alpha=0, diffusion_time=0).fit(X)
         laplacian = LaplacianEigenmaps(3, affinity=affinity).fit(X)
         ratio = diffusion.embedding_[0, 0] / laplacian.embedding_[0, 0]
         assert_allclose(diffusion.embedding_, ratio * laplacian.embedding_, atol=1e-10)
@@ -173,20 +173,9 @@ def test_a_power_of_a_negative_eigenvalue_is_refused():
         ({"alpha": -1}, "alpha=-1 must be a number of at least 0"),
         ({"alpha": True}, "alpha=True"),
         ({"diffusion_time": np.inf}, "diffusion_time=inf"),
-        ({"bandwidth": "wide"}, "bandwidth='wide' is not known"),
-        ({"bandwidth": "local", "affinity": "cosine"}, "bandwidth='local' is for affinity='rbf'"),
         ({"gamma": 2.0}, "gamma=2.0 is the width of a kernel between all samples.*set affinity='rbf'"),
-        ({"weights": "wide"}, "weights='wide' is not known"),
-        (
-            {"affinity": "rbf", "bandwidth": "local", "n_neighbors": 20},
-            "n_neighbors=20 needs at least 21 samples, got n_samples=20",
-        ),
-        ({"independent": 1}, "independent=1 must be True or False"),
-        (
-            {"independent": True, "independence_threshold": 1.5},
-            "independence_threshold=1.5 must be a number above 0 and below 1",
-        ),
-        ({"independent": True, "n_candidates": 1}, "n_candidates=1 is less than n_components=2"),
+        ({"independent": 1}, "independent=1 must be an Independence, True or False"),
+        ({"independent": Independence(n_candidates=1)}, "n_candidates=1 is less than n_components=2"),
     ],
 )
 def test_bad_parameters(params, message):
@@ -268,7 +257,9 @@ def test_the_second_coordinate_of_a_long_roll_is_its_width(cls, params):
 def test_a_curve_has_one_independent_coordinate(cls):
     x = np.linspace(0, 1, 300)[:, None]
     with pytest.warns(DependentCoordinatesWarning, match="only 1 of 6 eigenvectors"):
-        model = cls(affinity="nearest_neighbors", n_neighbors=6, independent=True, n_candidates=6).fit(x)
+        model = cls(
+            affinity="nearest_neighbors", n_neighbors=6, independent=Independence(n_candidates=6)
+        ).fit(x)
     assert model.embedding_.shape == (300, 1)
     assert list(model.kept_) == [0]
     assert len(model.independence_) == 6

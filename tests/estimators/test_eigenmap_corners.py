@@ -21,7 +21,7 @@ from eigenscape.exceptions import (
     UndefinedMapError,
 )
 from eigenscape.methods import inverse_map
-from eigenscape.options import LocalKernels
+from eigenscape.options import KNNGraph, LocalKernels
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -38,7 +38,7 @@ def roll() -> np.ndarray:
 # --- the number of kernels ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("params", [{"n_components": 20}, {"sigma": 0.3}], ids=str)
+@pytest.mark.parametrize("params", [{"n_components": 20}, {"kernels": LocalKernels(sigma=0.3)}], ids=str)
 def test_trials_that_cannot_carry_the_map_are_passed_over(params: dict, roll) -> None:
     model = KernelEigenmap(n_kernels="auto", inverse="blocks", **params).fit(roll)
     tried = model.held_out_distortion_
@@ -47,7 +47,9 @@ def test_trials_that_cannot_carry_the_map_are_passed_over(params: dict, roll) ->
 
 
 @pytest.mark.parametrize(
-    ("params", "error"), [({"n_components": 300}, RankError), ({"sigma": 1e-3}, UndefinedMapError)], ids=str
+    ("params", "error"),
+    [({"n_components": 300}, RankError), ({"kernels": LocalKernels(sigma=1e-3)}, UndefinedMapError)],
+    ids=str,
 )
 def test_if_no_trial_can_its_error_is_raised(params: dict, error: type, roll) -> None:
     with pytest.raises(error):
@@ -119,9 +121,9 @@ def test_an_inverse_too_large_for_the_machine_names_the_other(roll, monkeypatch)
 
 @pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
 def test_nothing_is_left_of_an_earlier_fit(cls: type, roll) -> None:
-    model = cls(weights="heat").fit(roll[::3])
+    model = cls(affinity=KNNGraph(weights="heat")).fit(roll[::3])
     assert hasattr(model, "t_")
-    assert not hasattr(model.set_params(weights="binary").fit(roll[::3]), "t_")
+    assert not hasattr(model.set_params(affinity__weights="binary").fit(roll[::3]), "t_")
 
 
 # --- rows that are equal ------------------------------------------------------------------------------------
@@ -160,7 +162,7 @@ def test_the_width_of_centres_given_twice() -> None:
     "params",
     [
         {},
-        {"posterior": False, "sigma": 3.0, "correction": "affine"},
+        {"posterior": False, "kernels": LocalKernels(sigma=3.0), "correction": "affine"},
         {"basis": "features", "correction": "affine"},
     ],
     ids=str,
@@ -220,11 +222,11 @@ def test_centres_and_their_number_may_not_contradict(n_kernels, roll) -> None:
 
 
 @pytest.mark.parametrize("centers", [None, 5, [1.0, 2.0]])
-def test_centres_that_are_none(centers, roll) -> None:
+def test_centres_that_are_none(centers) -> None:
     with pytest.raises(
         ValueError, match=r"centers=.* must be 'random', .* or an array of shape \(n_kernels, n_features\)"
     ):
-        KernelEigenmap(kernels=LocalKernels(centers=centers)).fit(roll)
+        LocalKernels(centers=centers)
 
 
 def test_features_have_no_local_components(roll) -> None:

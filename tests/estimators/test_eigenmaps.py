@@ -151,14 +151,10 @@ def test_the_small_problem_is_added_up_from_blocks(sparse_rows: bool, monkeypatc
 def test_a_kernel_at_every_point_without_local_coordinates_is_a_laplacian_eigenmap(posterior: bool) -> None:
     X, _ = twisted_roll(14)
     nearest = np.partition(cdist(X, X), 1, axis=1)[:, 1]
-    share = {
-        "centers": X,
-        "sigma": 0.5 * float(np.median(nearest)),
-        "local_components": 0,
-        "correction": "raw",
-        "posterior": posterior,
-    }
-    kernels = KernelEigenmap(3, n_neighbors=9, **share).fit(X)
+    at_points = LocalKernels(sigma=0.5 * float(np.median(nearest)), centers=X, local_components=0)
+    kernels = KernelEigenmap(3, kernels=at_points, correction="raw", posterior=posterior, n_neighbors=9).fit(
+        X
+    )
     exact = LaplacianEigenmaps(3, affinity=KNNGraph(9, weights="inverse")).fit(X)
     np.testing.assert_allclose(
         kernels.embedding_, exact.embedding_, atol=1e-8 * np.abs(exact.embedding_).max()
@@ -271,15 +267,16 @@ def test_regularisation_changes_degrees_alone(roll) -> None:
 
 # --- a function of any point --------------------------------------------------------------------------------
 
+MANY = {"n_kernels": 300, "kernels": LocalKernels(sigma=0.7)}
 MAPS = [
     {},
-    {"n_kernels": 300, "sigma": 0.7},
-    {"local_components": 1},
-    {"local_components": 0},
-    {"covariances": "full"},
-    {"covariances": np.diag([9.0, 1.0, 4.0]).tolist()},
-    {"covariances": "full", "posterior": False, "sigma": 3.0, "correction": "affine"},
-    *({"posterior": False, "correction": correction, "sigma": 2.0} for correction in CORRECTIONS),
+    MANY,
+    {"kernels": LocalKernels(local_components=1)},
+    {"kernels": LocalKernels(local_components=0)},
+    {"kernels": LocalKernels(covariances="full")},
+    {"kernels": LocalKernels(covariances=np.diag([9.0, 1.0, 4.0]).tolist())},
+    {"kernels": LocalKernels(sigma=3.0, covariances="full"), "posterior": False, "correction": "affine"},
+    *({"posterior": False, "correction": each, "kernels": LocalKernels(sigma=2.0)} for each in CORRECTIONS),
     *({"basis": "features", "correction": correction} for correction in ("affine", "raw", "reweighted")),
 ]
 
@@ -299,7 +296,7 @@ def test_the_jacobian_is_the_derivative(params: dict, roll) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("params", [{}, {"n_kernels": 300, "sigma": 0.7}, {"posterior": False}], ids=str)
+@pytest.mark.parametrize("params", [{}, MANY, {"posterior": False}], ids=str)
 def test_the_map_is_continuous(params: dict, roll) -> None:
     """Halving a step halves the way on the map, between any two training points, also where kernels drop out
     of the mixture."""
@@ -538,21 +535,20 @@ def test_two_pieces(cls: type, roll) -> None:
         ({"n_kernels": 0}, "n_kernels=0 must be an integer"),
         ({"n_kernels": "many"}, "n_kernels='many' must be an integer of at least 1, 'auto' or None"),
         (
-            {"sigma": 1e-3},
+            {"kernels": LocalKernels(sigma=1e-3)},
             r"sigma=0.001 is so small that some training points belong to no kernel.*set sigma to at least",
         ),
-        ({"sigma": -1.0}, r"sigma=-1.0 must be a positive number"),
-        ({"centers": "grid"}, "centers='grid' is not known"),
-        ({"centers": np.zeros((3, 2))}, "centers has 2 features, but X has 3"),
+        ({"kernels": LocalKernels(centers=np.zeros((3, 2)))}, "centers has 2 features, but X has 3"),
         ({"correction": "none"}, "correction='none' is not known"),
         ({"posterior": "yes"}, "posterior='yes' must be True or False"),
         ({"basis": "words"}, "basis='words' is not known"),
         ({"inverse": "no"}, "inverse='no' is not known"),
-        ({"local_components": 4}, "local_components=4 needs as many features, got n_features=3"),
-        ({"local_components": -1}, "local_components=-1 must be an integer of at least 0"),
+        (
+            {"kernels": LocalKernels(local_components=4)},
+            "local_components=4 needs as many features, got n_features=3",
+        ),
         ({"regularization": -1}, "regularization=-1 must be a number of at least 0"),
-        ({"weights": "cosine"}, "weights='cosine' is not known"),
-        ({"metric": "precomputed"}, "pass the rows as X and the edges as graph="),
+        ({"affinity": KNNGraph(metric="precomputed")}, "pass the rows as X and the edges as graph="),
         ({"n_neighbors": 900}, "n_neighbors=900 needs at least 901 samples"),
         ({"on_disconnected": "largest"}, "on_disconnected='largest' is not known"),
         (

@@ -134,7 +134,7 @@ def test_a_shift_between_parallel_sheets_is_seen_by_flat_kernels() -> None:
 def test_refused(params: dict, error: type, match: str) -> None:
     X, _ = twisted_roll(8)
     with pytest.raises(error, match=match):
-        KernelEigenmap(2, n_kernels=4, **params).fit(X)
+        KernelEigenmap(2, n_kernels=4, kernels=LocalKernels(**params)).fit(X)
 
 
 def test_features_have_no_covariances() -> None:

@@ -273,11 +273,11 @@ def test_pre_images_take_noise_away() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("dictionary", [{}, {"dictionary_tol": 1e-4}])
-def test_pre_images_come_nearer_to_a_curve(dictionary: dict) -> None:
+@pytest.mark.parametrize("dictionary", [None, Dictionary(tol=1e-4)])
+def test_pre_images_come_nearer_to_a_curve(dictionary: Dictionary | None) -> None:
     noisy = ring(400, 0.1)[1]
     fine = ring(4000, 0.0)[0]
-    model = KernelPCA(8, **dictionary).fit(noisy)
+    model = KernelPCA(8, approximation=dictionary).fit(noisy)
     again = model.inverse_transform(model.embedding_)
     before, after = (np.sqrt(squared(rows, fine).min(axis=1)).mean() for rows in (noisy, again))
     assert after < 0.8 * before
@@ -331,10 +331,10 @@ def test_each_space_has_its_own_gamma() -> None:
 def test_ridge_chooses_alpha_by_leaving_one_out() -> None:
     """Much noise wants much regularisation; the choice is no worse than any of a grid."""
     X = ring(150, 0.2)[1]
-    model = KernelPCA(3, inverse="ridge").fit(X)
+    model = KernelPCA(3, inverse=Inverse("ridge")).fit(X)
     chosen = model.inverse_error_
     by_hand = [
-        model.set_params(inverse_alpha=150 * alpha).inverse_error_ for alpha in np.logspace(-12, 0, 13)
+        model.set_params(inverse__alpha=150 * alpha).inverse_error_ for alpha in np.logspace(-12, 0, 13)
     ]
     assert_allclose(chosen, min(by_hand), rtol=1e-6)
     assert max(by_hand) > 1.1 * chosen
@@ -544,9 +544,9 @@ def test_bad_parameters_are_refused_by_fit(cls: type) -> None:
         ValueError, match=r"inverse='mika' is not known; choose one of 'auto', 'fixed-point', 'ridge'"
     ):
         cls(inverse="mika").fit(X)
-    for name in ("inverse_alpha", "inverse_gamma"):
+    for name in ("alpha", "gamma"):
         with pytest.raises(ValueError, match=f"{name}=-1 must be a positive number or None"):
-            cls(**{name: -1}).fit(X)
+            Inverse(**{name: -1})
     with pytest.raises(ValueError, match="inverse='fixed-point' needs kernel='rbf'"):
         cls(inverse="fixed-point", kernel="poly").fit(X)
     model = cls(kernel="linear").fit(X).set_params(inverse="fixed-point")

@@ -40,6 +40,7 @@ from eigenscape import (
 from eigenscape import load as read_model
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.eigenfunctions import Part
+from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._rows import check_input
 from eigenscape.exceptions import (
     DisconnectedGraphError,
@@ -50,6 +51,7 @@ from eigenscape.exceptions import (
 )
 from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
 from eigenscape.operators.similarity import gram as gram_operator
+from eigenscape.options import Option
 from eigenscape.solvers import EigenPairs
 
 CASE = {case.id: case for case in CASES}
@@ -203,18 +205,11 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
     if hasattr(model, "landmarks_"):
         return model.landmarks_
     rows = np.arange(count(X))
-    on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or model.get_params().get("affinity") in (
-        "nearest_neighbors",
-        "radius",
-        "mst",
-        "mst_nearest_neighbors",
-        "precomputed_nearest_neighbors",
+    affinity = model.get_params().get("affinity")
+    on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or (
+        isinstance(affinity, Option) or (isinstance(affinity, str) and affinity in GRAPHS)
     )
-    if (
-        on_graph
-        and sparse.issparse(X)
-        and "precomputed" in (model.metric, getattr(model, "affinity", "")[:11])
-    ):
+    if on_graph and sparse.issparse(X) and model._is_precomputed():
         # A table of neighbours: points at stored distance 0 with the same other neighbours are one.
         stored = sparse.coo_array(X)
         table = np.full(X.shape, np.inf)
@@ -488,7 +483,7 @@ def has_code(model: Any) -> bool:
     """Whether a parameter is a user-defined function or object."""
     return any(
         (callable(value) and not isinstance(value, Kernels)) or hasattr(value, "kneighbors")
-        for value in model.get_params(deep=False).values()
+        for value in model.get_params().values()
     )
 
 
@@ -523,8 +518,8 @@ def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> No
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """Return the parameters, with a fitted model among them replaced by its dictionary."""
-    parameters = model.get_params()
+    """Return the parameters and the fields of options, with a fitted model replaced by its dictionary."""
+    parameters = {name: value for name, value in model.get_params().items() if not isinstance(value, Option)}
     return {name: getattr(value, "dictionary_", value) for name, value in parameters.items()}
 
 
@@ -561,7 +556,8 @@ def test_loss_is_the_discarded_spectrum(name: str, dtype: str) -> None:
 def same_kernel_for_any_count(model: Any) -> bool:
     """Not where the tangent planes have the dimension of the map, nor for a cut in two, nor where that says
     how many landmarks."""
-    if isinstance(model, PROJECTIONS) or getattr(model, "n_landmarks", None) == "auto":
+    landmarks = getattr(model, "n_landmarks", None), getattr(getattr(model, "approximation", None), "n", None)
+    if isinstance(model, PROJECTIONS) or "auto" in landmarks:
         return False
     return (
         getattr(model, "method", "standard") == "standard"

@@ -167,7 +167,7 @@ class AffinityMixin:
     _pairwise: Any
 
     def _precomputed_kind(self) -> str:
-        return "affinity" if self._pairwise() == "precomputed" else "distance"
+        return "affinity" if self.affinity == "precomputed" else "distance"
 
 
 @property  # type: ignore[misc]

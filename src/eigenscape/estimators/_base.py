@@ -213,14 +213,6 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def __sklearn_is_fitted__(self) -> bool:
         return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
 
-    def __sklearn_clone__(self) -> Self:
-        """Clone the estimator, but not a fitted model passed as its dictionary, which would lose its fit."""
-        copy = super().__sklearn_clone__()
-        for name in ("dictionary", "selection"):
-            if hasattr(vars(self).get(name), "get_params"):
-                setattr(copy, name, getattr(self, name))
-        return copy
-
     def __getstate__(self) -> dict[str, Any]:
         """Leave dask collections (training rows, lazy results) out of pickles and copies."""
         return {name: value for name, value in super().__getstate__().items() if not is_collection(value)}
@@ -277,6 +269,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """Return the eigensolver that the parameters describe."""
         option = self._solver_option()
         check_solver(option.method, self._solvers)
+        tol = 1e-10 if option.tol is None else option.tol
+        config = SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
         if isinstance(option.method, str) and option.method not in self._solvers:
             raise ValueError(
                 f"eigen_solver={option.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
@@ -287,8 +281,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
-        tol = 1e-10 if option.tol is None else option.tol
-        return SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
+        return config
 
     def _solver_option(self) -> Solver:
         return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)

@@ -121,40 +121,33 @@ def dictionary_options(
     )
 
 
-def given_members(
-    dictionary: Any, similarity: BoundKernel, X: PointArray, name: str = "points"
-) -> tuple[PointArray, np.ndarray]:
+def given_members(dictionary: Any, similarity: BoundKernel, X: PointArray) -> tuple[PointArray, np.ndarray]:
     """Validate a given dictionary: a fitted model that has one, or points (m, n_features).
 
-    Returns the points, in the format of ``X``, and their row indices, which are -1. ``name`` is the name of
-    the parameter in error messages.
+    Returns the points, in the format of ``X``, and their row indices, which are -1.
     """
     source = kernel_source(similarity)
     if isinstance(source, MatrixColumnSource) or X.ndim == 1:
         raise ValueError(
-            f"{name} needs a kernel of two rows of features; the points of a precomputed kernel, or arbitrary"
+            "points need a kernel of two rows of features; the points of a precomputed kernel, or arbitrary"
             " objects, cannot be given"
         )
     if isinstance(dictionary, type):
-        raise ValueError(f"{name} must be a fitted model, got the class {dictionary.__name__}")
+        raise ValueError(f"points must be a fitted model, got the class {dictionary.__name__}")
     if hasattr(dictionary, "get_params"):
         assert isinstance(source, PairwiseSource)
-        dictionary = _points_of_model(dictionary, source.kernel, name)
-    checked_sparse(dictionary, name)
+        dictionary = _points_of_model(dictionary, source.kernel)
+    checked_sparse(dictionary, "points")
     points = sparse.csr_array(dictionary) if is_sparse(dictionary) else np.asarray(dictionary)
     if points.ndim != 2 or points.dtype.kind not in "fiu" or points.shape[0] == 0:
-        known = "one of 'greedy', 'rpcholesky', 'random', 'maxmin', 'kmeans', row indices, "
-        names = known if name == "selection" else ""
         raise ValueError(
-            f"{name} must be {names}a fitted model with a dictionary, or points of shape (m, n_features), got"
+            "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
         )
     if points.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"{name} contains points of shape {points.shape}, which must have {X.shape[1]} features"
-        )
+        raise ValueError(f"points have the shape {points.shape}, but must have {X.shape[1]} features")
     points = as_float64(points)
-    check_numbers(points, name)
+    check_numbers(points, "points")
     if is_sparse(X):
         points = sparse.csr_array(points)
     elif is_sparse(points):
@@ -162,21 +155,21 @@ def given_members(
     return points, np.full(points.shape[0], -1, dtype=np.int64)
 
 
-def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel, name: str) -> PointArray:
+def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel) -> PointArray:
     """Return the dictionary of a fitted model whose kernel is ``kernel``."""
     label = type(model).__name__
     source = getattr(getattr(getattr(model, "kernel_", None), "span", None), "source", None)
     if source is None or not hasattr(model, "dictionary_"):
         raise ValueError(
-            f"{name} is a {label} without a dictionary; fit a GreedySpectralEmbedding, or a model with"
+            f"points is a {label} without a dictionary; fit a GreedySpectralEmbedding, or a model with"
             " approximation=Dictionary(...), first"
         )
     if not isinstance(source, PairwiseSource):
-        raise ValueError(f"{name} is a {label} with a precomputed kernel, whose dictionary has no points")
+        raise ValueError(f"points is a {label} with a precomputed kernel, whose dictionary has no points")
     if _comparable(source.kernel) != _comparable(kernel):
         raise ValueError(
-            f"{name} is a {label} with the kernel {source.kernel!r}, and this kernel is {kernel!r}; set the"
-            f" same kernel parameters, or pass its points, {name}=model.dictionary_"
+            f"points is a {label} with the kernel {source.kernel!r}, and this kernel is {kernel!r}; set the"
+            " same kernel parameters, or pass its points, points=model.dictionary_"
         )
     return model.dictionary_
 
@@ -236,7 +229,7 @@ def select_members(
         indices = np.asarray(selection)
         check_row_indices(indices, n_points(X))
         return X[indices], indices.astype(np.int64)
-    return given_members(selection, similarity, X, "selection")
+    return given_members(selection, similarity, X)
 
 
 def _are_row_indices(selection: Any) -> bool:
@@ -261,7 +254,7 @@ def select_members_of_blocks(
     ``sample`` are some rows of the collection.
     """
     if not _are_row_indices(selection):
-        return given_members(selection, similarity, sample, "selection")
+        return given_members(selection, similarity, sample)
     given = np.asarray(selection)
     lengths = distributed.count_rows(blocks)
     check_row_indices(given, int(lengths.sum()))

@@ -31,7 +31,7 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import check_choice, check_gamma
+from eigenscape.estimators._validation import check_gamma
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -48,7 +48,6 @@ from eigenscape.methods.dictionary_fit import (
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.streams import as_chunks, can_repeat
 
-SELECTIONS = ("greedy", "rpcholesky", "random", "maxmin", "kmeans")
 #: Tolerance and largest size if neither ``tol`` nor ``dictionary_size`` is given. Rows in many dimensions do
 #: not span one another: the tolerance alone would select all, in O(n^3) time. The size does not depend
 #: on the memory or speed of the machine, since the result must not.
@@ -551,8 +550,6 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         check_parameters(self)
         check_gamma(self.kernel, self.gamma)
         dictionary, selection = self._dictionary(), self._selection()
-        if isinstance(selection, str):
-            check_choice("selection", selection, SELECTIONS)
         if self.normalize_first and self.normalization != "divisive":
             raise ValueError(
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"
