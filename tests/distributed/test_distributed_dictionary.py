@@ -365,7 +365,6 @@ def test_a_stream_may_end_with_a_pass_over_a_collection():
             GreedySpectralEmbedding(dictionary=Dictionary(5, selection="kmeans")),
             "selection='kmeans' needs all data in memory",
         ),
-        (GreedySpectralEmbedding(dictionary=Dictionary(selection=[1.5, 2, 3])), "selection must be"),
         (
             KernelPCA(kernel="precomputed", approximation=Dictionary(5)),
             "kernel='precomputed' needs the whole matrix",
@@ -399,6 +398,8 @@ def test_members_given_by_their_row_numbers():
         GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(selection=[3, 1500])).fit(
             ragged(X, [700, 800])
         )
+    with pytest.raises(ValueError, match="must be a name or row indices; pass points as points"):
+        Dictionary(selection=[1.5, 2, 3])
 
 
 def test_nan_is_named_by_its_partition():

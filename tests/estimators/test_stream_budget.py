@@ -270,9 +270,7 @@ def test_what_a_fixed_size_does_not_support_is_refused_with_the_remedy():
         model_of(normalization="divisive").fit(iter([X]))
     model = streamed(X, 100)
     model.dictionary = Dictionary(tol=1e-2)
-    with pytest.raises(
-        ValueError, match=r"tol=0.01\), but the stream began without a tolerance.*second_"
-    ):
+    with pytest.raises(ValueError, match=r"tol=0.01\), but the stream began without a tolerance.*second_"):
         model.partial_fit(X)
     grown = model_of(None, tol=1e-2).partial_fit(X)
     grown.set_params(dictionary__tol=None, dictionary__size=12)
