@@ -122,7 +122,7 @@ class NeighborGraph:
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)
         if len(isolated) and self.joined != "union":
             self._warn_isolated(
-                len(isolated), f"satisfies the rule joined={self.joined!r}", "Raise n_neighbors"
+                len(isolated), f"satisfies the rule symmetrize={self.joined!r}", "Raise n_neighbors"
             )
             nearest = self.index.nearest_graph(Y[isolated], 1)
             edges = union(edges, scatter_rows(nearest, isolated, edges.shape[0]))

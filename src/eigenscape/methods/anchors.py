@@ -110,7 +110,7 @@ def _solve(
     if pairs.rank < n_components:
         raise RankError(
             f"n_components={n_components}, but the weights on {len(means)} distinct anchors span only"
-            f" {pairs.rank} dimensions; raise n_anchors or lower n_components"
+            f" {pairs.rank} dimensions; raise the number of anchors or lower n_components"
         )
     everything = 1 - pairs.values
     U = pairs.vectors - means @ pairs.vectors  # of mean zero

@@ -64,7 +64,7 @@ def independent_eigenmaps(
         warn(
             f"only {len(kept)} of {len(residuals)} eigenvectors are independent of those before them, fewer"
             f" than n_components={wanted}; the embedding has fewer coordinates. Raise n_candidates, lower"
-            " independence_threshold or lower n_components",
+            " the threshold or lower n_components",
             DependentCoordinatesWarning,
         )
     functions = model.eigenfunctions
