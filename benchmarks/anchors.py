@@ -34,11 +34,11 @@ SIZES, N_SEEDS = (100, 300, 1000), 3
 #: Fits to many rows, by name: of a roll in 3 columns, or of 50 overlapping clusters in 20.
 LARGE: dict[str, Callable[[], LaplacianEigenmaps | LocallyLinearEmbedding | Isomap]] = {
     "LaplacianEigenmaps()": lambda: LaplacianEigenmaps(2, n_neighbors=10),
-    "LaplacianEigenmaps(n_anchors=1000)": lambda: LaplacianEigenmaps(
+    "LaplacianEigenmaps(approximation=Anchors(1000))": lambda: LaplacianEigenmaps(
         2, n_neighbors=10, approximation=Anchors(1000)
     ),
     "LocallyLinearEmbedding()": lambda: LocallyLinearEmbedding(2, n_neighbors=10),
-    "LocallyLinearEmbedding(n_anchors=1000)": lambda: LocallyLinearEmbedding(
+    "LocallyLinearEmbedding(approximation=Anchors(1000))": lambda: LocallyLinearEmbedding(
         2, n_neighbors=10, approximation=Anchors(1000)
     ),
     "Isomap(n_landmarks=100)": lambda: Isomap(2, n_neighbors=10, n_landmarks=100),
@@ -79,7 +79,7 @@ def graph_errors(
     """Return the errors of a map of ``m`` rows that places the others, and of a map by ``m`` anchors."""
     some = X[np.random.default_rng(seed).permutation(len(X))[:m]]
     sample = cls(n_components, n_neighbors=10).fit(some).transform(X)
-    anchors = cls(n_components, n_neighbors=10, n_anchors=m, random_state=seed).fit_transform(X)
+    anchors = cls(n_components, n_neighbors=10, approximation=Anchors(m), random_state=seed).fit_transform(X)
     return [outside(sample, target), outside(anchors, target)]
 
 

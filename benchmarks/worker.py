@@ -29,6 +29,7 @@ import numpy as np
 from benchmarks.cases.model import Job
 from benchmarks.data import SETS, Data
 from benchmarks.errors import MEASURES, is_right, out_of_sample
+from eigenscape.options import assembled
 
 #: Number of points of the warm-up fit, so large that no solver uses dense matrices.
 WARM_UP_SIZE = 1000
@@ -49,6 +50,8 @@ while os.getppid() == parent:
 def estimator(job: Job, X: Any) -> Any:
     """Return the unfitted estimator of a job; ``gamma="scale"`` is one over number and variance of features.
 
+    Parameters of jobs are values of JSON, so fields of option objects are given by their flat names.
+
     Raises
     ------
     ImportError
@@ -58,7 +61,8 @@ def estimator(job: Job, X: Any) -> Any:
     params = dict(job.params)
     if params.get("gamma") == "scale":
         params["gamma"] = 1 / float(X.shape[1] * X.var(dtype=np.float64))
-    return getattr(importlib.import_module(module), name)(**params)
+    cls = getattr(importlib.import_module(module), name)
+    return cls(**(assembled(cls, params) if job.is_eigenscape else params))
 
 
 @lru_cache(maxsize=2)

@@ -18,6 +18,7 @@ from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.selection import empty_dictionary, select_by_tolerance
 from eigenscape.dictionary.source import kernel_source
 from eigenscape.kernels import kernel_by_name
+from eigenscape.options import Dictionary
 from eigenscape.quality import linear_alignment
 from experiments._experiment import Context
 
@@ -87,10 +88,16 @@ class Problem:
             return KernelPCA(self.n_components, gamma=self.gamma).fit(X)
         return LaplacianEigenmaps(self.n_components, affinity="rbf", gamma=self.gamma).fit(X)
 
-    def dictionary(self, X: np.ndarray, **params: Any) -> GreedySpectralEmbedding:
+    def dictionary(
+        self, X: np.ndarray, dictionary: Dictionary, random_state: int = 0
+    ) -> GreedySpectralEmbedding:
         """Fit the estimator that uses a dictionary."""
         return GreedySpectralEmbedding(
-            self.n_components, normalization=self.normalization, gamma=self.gamma, **params
+            self.n_components,
+            normalization=self.normalization,
+            dictionary=dictionary,
+            gamma=self.gamma,
+            random_state=random_state,
         ).fit(X)
 
     def decomposed(self, X: np.ndarray) -> FullDecomposition:
@@ -99,7 +106,8 @@ class Problem:
 
     def greedy(self, X: np.ndarray, size: int) -> GreedySpectralEmbedding:
         """Fit with a dictionary of about ``size`` points selected by algorithm 1."""
-        return self.dictionary(X, tol=tolerance(X, size, self.gamma, self.normalization == "additive"))
+        tol = tolerance(X, size, self.gamma, self.normalization == "additive")
+        return self.dictionary(X, Dictionary(tol=tol))
 
     @cached_property
     def reference(self) -> np.ndarray:

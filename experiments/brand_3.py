@@ -32,7 +32,7 @@ from eigenscape.exceptions import PoleWarning
 from eigenscape.methods.graph_embedding import solve_transformation
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, LocalKernels
 from eigenscape.quality import linear_alignment, procrustes
 from experiments._brand import accurate_maps, cholesky_maps, kernel_features, smallest_eigenvalue
 from experiments._experiment import Claim, Context, Outcome
@@ -138,7 +138,7 @@ def _trials(
     max_difference, poles = 0.0, 0
     for placement, seed in enumerate(seeds):
         for name, params in _KINDS.items():
-            model, pole = _fit(X, random_state=int(seed), sigma=sigma, **_SETTING, **params)
+            model, pole = _fit(X, random_state=int(seed), kernels=LocalKernels(sigma), **_SETTING, **params)
             poles += pole and name == "reweighted"
             measures[name][placement] = _measures(model.embedding_, parameters, side)
             first.setdefault(name, model.embedding_)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from eigenscape.options import Dictionary
 from experiments._experiment import Claim, Context, Outcome
 from experiments._ouimet import NAMES, Problem, image_problem, log_axes, spiral_problem
 from experiments._style import COLORS, new_figure
@@ -69,7 +70,7 @@ def _curves(
         for j, n in enumerate(sizes):
             full[repeat, j] = problem.error(problem.plain(X[:n]))
             for i, tol in enumerate(tolerances):
-                model = problem.dictionary(X[:n], tol=tol)
+                model = problem.dictionary(X[:n], Dictionary(tol=tol))
                 greedy[repeat, i, j], members[repeat, i, j] = problem.error(model), len(model.dictionary_)
         for i in range(len(tolerances)):
             nystrom[repeat, i] = problem.error(problem.plain(X[: members[repeat, i, -1]]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from eigenscape.options import Dictionary
 from experiments._experiment import Claim, Context, Outcome
 from experiments._ouimet import image_problem, log_axes
 from experiments._style import COLORS, new_figure
@@ -40,8 +41,7 @@ def run(context: Context) -> Outcome:
         for j, size in enumerate(small):
             errors["greedy"][repeat, j] = problem.error(problem.greedy(X, size))
             random_models = [
-                problem.dictionary(X, dictionary_size=size, selection="random", random_state=10 * repeat + i)
-                for i in range(3)
+                problem.dictionary(X, Dictionary(size, selection="random"), 10 * repeat + i) for i in range(3)
             ]
             errors["random"][repeat, j] = np.exp(
                 np.mean([np.log(problem.error(model)) for model in random_models])

@@ -24,6 +24,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
+from eigenscape.options import Dictionary
 from experiments._experiment import NOT_PRINTED, Claim, Context, Outcome
 from experiments._ouimet import NAMES, Problem, image_problem, log_axes, tolerance
 from experiments._style import COLORS, new_figure
@@ -101,7 +102,7 @@ def _errors(problem: Problem, n: int, plain: list[int], sizes: list[int], repeat
         for size, values in errors["plain"].items():
             values.append(problem.error(problem.plain(X[:size])))
         for m, values in errors["dictionary"].items():
-            values.append(problem.error(problem.dictionary(X, tol=tolerances[m])))
+            values.append(problem.error(problem.dictionary(X, Dictionary(tol=tolerances[m]))))
     return {"n": n, **errors, "tolerances": tolerances}
 
 
@@ -119,7 +120,8 @@ def _seconds(
         ("all", size): partial(problem.decomposed, X[:size]) for size in table["plain"] if size <= _MAX_ALL
     }
     candidates |= {
-        ("dictionary", m): partial(problem.dictionary, X, tol=tol) for m, tol in table["tolerances"].items()
+        ("dictionary", m): partial(problem.dictionary, X, Dictionary(tol=tol))
+        for m, tol in table["tolerances"].items()
     }
     best: dict[str, dict[str, dict[int, float]]] = {
         part: {kind: {} for kind in _CURVES} for part in ("fit", "total")

@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.kernels import VariableGaussian
+from eigenscape.options import Landmarks, Option, Solver
+
 #: Whether the tests run the product of all parameters.
 PRODUCT = os.environ.get("EIGENSCAPE_PRODUCT", "") not in ("", "0")
 
@@ -83,16 +86,14 @@ def _values(name: str, key: str, value: Any) -> set[tuple[str, ...]]:
     """Return the facts of a parameter's value: the value, and the fields of an option."""
     if key == "affinity" and _pairwise(value) == "pairwise" and _graph(value) is None:
         name, key = "KernelPCA", "kernel"  # evaluates the same kernels
-    landmarks = (
-        key == "n_landmarks" or type(value).__name__ == "Landmarks"
-    )  # read by the code of another group
+    landmarks = key == "n_landmarks" or isinstance(value, Landmarks)  # read by the code of another group
     owner = "distance" if landmarks else _owner(name, key)
     return {("value", owner, *fact) for fact in [(key, _number(value)), *_fields(key, value)]}
 
 
 def _fields(key: str, option: Any) -> Iterator[tuple[str, str]]:
     """Yield name and value of each field of an option that is not at its default."""
-    for field in fields(option) if _is_option(option) else ():
+    for field in fields(option) if isinstance(option, Option) else ():
         value = getattr(option, field.name)
         if field.default is MISSING or _text(value) != _text(field.default):
             yield f"{key}__{field.name}", _number(value)
@@ -106,11 +107,8 @@ def _number(value: Any) -> str:
 
 def _solver(solver: Any) -> tuple[str, str]:
     """Return eigensolver and storage."""
-    return (_text(solver.method), solver.storage) if _is_option(solver) else (_text(solver), "auto")
-
-
-def _is_option(value: Any) -> bool:
-    return hasattr(value, "_flat")
+    option = solver if isinstance(solver, Solver) else Solver(solver)
+    return _text(option.method), option.storage
 
 
 @cache
@@ -133,7 +131,7 @@ def _family(name: str, params: dict[str, Any]) -> str:
     """Return the kind of kernel, by the code that evaluates it."""
     if name in _OWNERS["affinity"]:
         affinity, graph = params["affinity"], _graph(params["affinity"])
-        local = type(affinity).__name__ == "VariableGaussian" or getattr(affinity, "weights", None) == "local"
+        local = isinstance(affinity, VariableGaussian) or getattr(affinity, "weights", None) == "local"
         kind = _pairwise(affinity) if graph is None else "given graph" if graph == "given graph" else "graph"
         return ("local " if local else "") + kind
     if "kernel" in params:
@@ -145,8 +143,9 @@ def _family(name: str, params: dict[str, Any]) -> str:
 
 def _graph(affinity: Any) -> str | None:
     """Return the kind of graph, or None for a kernel."""
-    if _is_option(affinity):
-        return "given graph" if affinity.metric == "precomputed" else type(affinity).__name__
+    if isinstance(affinity, Option):
+        given = affinity.metric == "precomputed"  # type: ignore[attr-defined]
+        return "given graph" if given else type(affinity).__name__
     return _GRAPHS.get(affinity) if isinstance(affinity, str) else None
 
 

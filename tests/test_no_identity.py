@@ -20,6 +20,9 @@ REGISTRY = "keys of a dictionary of objects; values of arrays are not involved"
 #: Comparisons by identity that select no formula: (file, expression) and the reason.
 ALLOWED = {
     ("_display.py", "value.__class__.__repr__ is object.__repr__"): CLASSES,
+    ("_parameters.py", "get_origin(part) is Literal"): CLASSES,
+    ("_parameters.py", "origin is np.ndarray"): CLASSES,
+    ("_parameters.py", "origin is tuple"): CLASSES,
     ("accel/_patch.py", "finder is not self"): REGISTRY,
     ("accel/_patch.py", "finder is not _finder"): REGISTRY,
     ("accel/_patch.py", "id(pair[side])"): REGISTRY,
@@ -37,12 +40,14 @@ ALLOWED = {
     ("app/report/_conclusion.py", "lowest is ranked[-1]"): "models of a report; two may have equal scores",
     ("app/report/_details.py", "value is default"): "a default of NaN is not equal to itself",
     ("app/report/_details.py", "type(value) is type(default)"): CLASSES,
-    ("estimators/_parameters.py", "get_origin(part) is Literal"): CLASSES,
-    ("estimators/_parameters.py", "origin is np.ndarray"): CLASSES,
-    ("estimators/_parameters.py", "origin is tuple"): CLASSES,
     ("graph/neighborhood.py", "rows.X is getattr(index, 'X', None)"): "whether hashes of rows are used again",
     ("methods/distortion_discriminant.py", "id(own)"): "outputs of shared versions are computed once",
     ("methods/distortion_discriminant.py", "id(versions[number - 1])"): "outputs are computed once",
+    ("options.py", "a is b"): "fields of options; two arrays are compared by value",
+    ("options.py", "field.default is MISSING"): MARKERS,
+    ("options.py", "kinds[0] is KNNGraph"): CLASSES,
+    ("options.py", "type(a) is type(b)"): CLASSES,
+    ("options.py", "type(other) is not type(self)"): CLASSES,
     ("quality/loss.py", "id(part.functions)"): "pieces of one model, not data",
     ("quality/loss.py", "id(rows.functions)"): "pieces of one model, not data",
 }  # fmt: skip

@@ -20,7 +20,7 @@ def dictionaries(quick: bool) -> list[Case | Growth]:
     ours = Job(
         "eigenscape",
         "eigenscape.GreedySpectralEmbedding",
-        {**params, "tol": SHEET_TOL},
+        {**params, "dictionary_tol": SHEET_TOL},
         "sheet",
         n,
         "none",
@@ -60,7 +60,7 @@ def dictionaries(quick: bool) -> list[Case | Growth]:
                 "aligned",
             )
         )
-    accurate = replace(ours, params={**params, "tol": ACCURATE_TOL}, n=small, measure="aligned")
+    accurate = replace(ours, params={**params, "dictionary_tol": ACCURATE_TOL}, n=small, measure="aligned")
     steps = (10_000, 30_000, 100_000) if quick else (10_000, 30_000, 100_000, 300_000, 1_000_000)
     title = f"Greedy spectral embedding, n = {n:,} x 20"
     return [

@@ -15,7 +15,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 import eigenscape
 from eigenscape import accel
 from eigenscape.exceptions import UndefinedKernelError
-from eigenscape.options import RadiusGraph
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
 
@@ -78,7 +77,7 @@ def test_isomap() -> None:
     assert model.loss(Y) == pytest.approx(between_different(errors), rel=1e-8)
     given = accel.Isomap(n_neighbors=8, metric="precomputed").fit(pairwise_distances(X))
     assert given.loss(k_new, D) == pytest.approx(model.loss(Y), rel=1e-6)
-    assert accel.Isomap(graph=RadiusGraph(8.0)).fit(X).loss(Y) > 0
+    assert accel.Isomap(n_neighbors=None, radius=8.0).fit(X).loss(Y) > 0
 
 
 @needs_mds

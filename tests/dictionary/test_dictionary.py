@@ -530,7 +530,7 @@ def test_greedy_beats_random_and_both_beat_plain_nystrom(normalization):
         row = []
         for selection in ("greedy", "random"):
             model = GreedySpectralEmbedding(
-                2, random_state=seed, **common, dictionary=Dictionary(9, points=selection)
+                2, random_state=seed, **common, dictionary=Dictionary(9, selection=selection)
             ).fit(train)
             row.append(regression_error(model.transform(test), truth))
         some = train[rng.permutation(len(train))[:9]]

@@ -65,12 +65,12 @@ def test_the_mean_error_is_near_the_least_possible(name):
     eta)`` members suffice for a relative error ``eta`` of that approximation."""
     X, size = datasets()[name], 30
     gamma = KernelPCA(1).fit(X).gamma_
-    options = {"dictionary_size": size, "gamma": gamma, "normalization": None, "sum_to_one": False}
+    options = {"gamma": gamma, "normalization": None, "sum_to_one": False}
     errors = {
         selection: np.mean(
             [
                 GreedySpectralEmbedding(
-                    1, random_state=seed, **options, dictionary=Dictionary(points=selection)
+                    1, random_state=seed, **options, dictionary=Dictionary(size, selection=selection)
                 )
                 .fit(X)
                 .projection_error(X)
@@ -108,13 +108,13 @@ def test_dependent_points_are_not_selected():
     assert model.gram_error_bound_ < 1e-12
     with pytest.raises(ValueError, match="only 4 of the points are independent"):
         GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(5, selection="rpcholesky")).fit(X)
-    with pytest.raises(ValueError, match="needs dictionary_size"):
+    with pytest.raises(ValueError, match="needs size"):
         GreedySpectralEmbedding(dictionary=Dictionary(selection="rpcholesky")).fit(X)
 
 
 def test_a_precomputed_kernel_gives_the_same_dictionary():
     X = curve(300)
-    options = {"selection": "rpcholesky", "dictionary_size": 20}
-    by_rows = GreedySpectralEmbedding(gamma=0.7, **options).fit(X)
-    by_matrix = GreedySpectralEmbedding(kernel="precomputed", **options).fit(rbf(X, 0.7))
+    dictionary = Dictionary(20, selection="rpcholesky")
+    by_rows = GreedySpectralEmbedding(gamma=0.7, dictionary=dictionary).fit(X)
+    by_matrix = GreedySpectralEmbedding(kernel="precomputed", dictionary=dictionary).fit(rbf(X, 0.7))
     assert_array_equal(by_matrix.dictionary_indices_, by_rows.dictionary_indices_)

@@ -13,12 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from eigenscape import DiffusionMap, Isomap, LaplacianEigenmaps, SpectralClustering
+from eigenscape import DiffusionMap, LaplacianEigenmaps, SpectralClustering
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.components import add_spanning_tree, spanning_tree
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.options import SpanningTree
+from eigenscape.options import KNNGraph, RadiusGraph, SpanningTree
 
 K = 6
 
@@ -78,7 +78,7 @@ def test_a_new_point_joins_by_the_rule(rule):
 def test_a_point_that_no_vertex_wants_is_announced(rule):
     X = np.random.default_rng(2).standard_normal((50, 2))
     graph = nearest_neighbor_graph(neighbor_index(X), K, "mutual")
-    with pytest.warns(IsolatedPointWarning, match="1 new point.*joined='mutual'"):
+    with pytest.warns(IsolatedPointWarning, match="1 new point.*symmetrize='mutual'"):
         edges = graph.edges_of(np.array([[100.0, 100.0]]))
     assert edges.nnz == 1
     assert (
@@ -133,14 +133,17 @@ def test_a_new_point_hangs_on_its_nearest_vertex():
 
 
 @pytest.mark.parametrize("rule", ["union", "mutual", "shared"])
-@pytest.mark.parametrize("affinity", ["mst", "mst_nearest_neighbors"])
+def test_a_tree_connects_the_graph_of_any_rule(rule):
+    graph = add_spanning_tree(nearest_neighbor_graph(neighbor_index(load("split")[0]), 5, rule))
+    assert connected_components(graph.distances)[0] == 1
+
+
+@pytest.mark.parametrize("affinity", ["spanning_tree", SpanningTree(), SpanningTree(5)], ids=str)
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, DiffusionMap, SpectralClustering])
-def test_a_graph_with_a_tree_is_connected(cls, affinity, rule):
+def test_a_graph_with_a_tree_is_connected(cls, affinity):
     X, Y = load("split")
     number = {"n_clusters": 3} if cls is SpectralClustering else {}
-    model = cls(affinity=affinity, joined=rule, n_neighbors=5, on_disconnected="raise", **number).fit(
-        X
-    )  # warnings are errors here
+    model = cls(affinity=affinity, on_disconnected="raise", **number).fit(X)  # warnings are errors here
     assert model.n_connected_components_ == 1
     assert np.isfinite(model.transform(Y)).all()
 
@@ -154,12 +157,8 @@ def test_the_tree_of_a_path_is_the_path():
     )
 
 
-@pytest.mark.parametrize("cls", [LaplacianEigenmaps, Isomap, DiffusionMap, SpectralClustering])
-def test_bad_rules_are_refused(cls):
-    X = np.random.default_rng(0).random((30, 2))
-    graph = {} if cls is Isomap else {"affinity": "nearest_neighbors"}
-    with pytest.raises(ValueError, match="joined='both' is not known"):
-        cls(joined="both", **graph).fit(X)
-    within = {"radius": 0.5} if cls is Isomap else {"affinity": "radius", "radius": 0.5}
-    with pytest.raises(ValueError, match="joined='mutual' is for n_neighbors"):
-        cls(joined="mutual", **within).fit(X)
+def test_bad_rules_are_refused():
+    with pytest.raises(ValueError, match="symmetrize='both' is not known"):
+        KNNGraph(symmetrize="both")
+    with pytest.raises(TypeError, match="symmetrize"):
+        RadiusGraph(0.5, symmetrize="mutual")

@@ -135,27 +135,28 @@ def test_lle_by_anchors_recovers_a_roll():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_anchors": 2}, "n_anchors=2 are too few for n_components=2"),
-        ({"n_anchors": 61}, "n_anchors=61 needs as many samples, got n_samples=60"),
-        ({"n_anchors": 0}, "n_anchors"),
-        ({"n_anchors": 9, "metric": "cosine"}, "metric='cosine'; leave n_anchors None"),
-        ({"n_anchors": 9, "on_disconnected": "largest"}, "n_anchors needs one graph"),
+        ({"n": 2}, r"Anchors\(2\) are too few for n_components=2"),
+        ({"n": 61}, r"Anchors\(61\) need as many samples, got n_samples=60"),
+        ({"n": 0}, "n=0"),
+        ({"n": 9, "metric": "cosine"}, "metric='cosine'; leave out approximation"),
+        ({"n": 9, "on_disconnected": "largest"}, "anchors need one graph"),
     ],
 )
 def test_anchors_that_cannot_be_used_are_refused(X, cls, params, message):
+    others = {name: value for name, value in params.items() if name != "n"}
     with pytest.raises(ValueError, match=message):
-        cls(**params).fit(X)
+        cls(approximation=Anchors(params["n"]), **others).fit(X)
 
 
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (LaplacianEigenmaps(affinity="rbf", approximation=Anchors(9)), "n_anchors needs a graph of rows"),
+        (LaplacianEigenmaps(affinity="rbf", approximation=Anchors(9)), "anchors need a graph of rows"),
         (
             LaplacianEigenmaps(independent=True, approximation=Anchors(9)),
-            "cannot be combined with independent=True",
+            "independent=True needs eigenvectors of all samples",
         ),
-        (LocallyLinearEmbedding(c=2.0, approximation=Anchors(9)), "c=2.0 is not defined with n_anchors"),
+        (LocallyLinearEmbedding(c=2.0, approximation=Anchors(9)), "c=2.0 is not defined with anchors"),
     ],
 )
 def test_parameters_that_contradict_each_other_are_refused(X, model, message):
@@ -166,7 +167,7 @@ def test_parameters_that_contradict_each_other_are_refused(X, model, message):
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, LocallyLinearEmbedding])
 def test_a_compact_model_has_anchors_and_no_training_rows(X, Y, cls, tmp_path):
     pytest.importorskip("skops")
-    model = cls(n_neighbors=K, n_anchors=15).fit(X)
+    model = cls(n_neighbors=K, approximation=Anchors(15)).fit(X)
     eigenscape.save(model, tmp_path / "m", compact=True)
     small = eigenscape.load(tmp_path / "m")
     np.testing.assert_array_equal(small.transform(Y), model.transform(Y))
@@ -178,7 +179,7 @@ def test_a_compact_model_has_anchors_and_no_training_rows(X, Y, cls, tmp_path):
 def test_anchors_need_dense_rows_without_weights(X):
     with pytest.raises(ValueError, match="got sparse rows"):
         LaplacianEigenmaps(approximation=Anchors(9)).fit(sparse.csr_array(X))
-    with pytest.raises(ValueError, match="n_anchors"):
+    with pytest.raises(ValueError, match="sample_weight is not supported with anchors"):
         LaplacianEigenmaps(approximation=Anchors(9)).fit(X, sample_weight=np.arange(1, 61))
 
 

@@ -23,6 +23,7 @@ from eigenscape.kernels.local import (
     local_gram,
 )
 from eigenscape.methods.lle import alignment_factor, alignment_matrix
+from eigenscape.options import KNNGraph, RadiusGraph
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 
@@ -113,11 +114,11 @@ def test_weights_within_a_radius():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("options", [{"n_neighbors": 9}, {"radius": 2.4}], ids=str)
+@pytest.mark.parametrize("graph", [KNNGraph(9), RadiusGraph(2.4)], ids=str)
 @pytest.mark.parametrize("method", METHODS)
-def test_maps_of_rows_and_of_their_distances_agree(method, options):
+def test_maps_of_rows_and_of_their_distances_agree(method, graph):
     X, Y = np.tanh(points(90, 6)), np.tanh(points(7, 6, 1))
-    model = LocallyLinearEmbedding(2, method=method, reg=1e-2, **options)
+    model = LocallyLinearEmbedding(2, method=method, reg=1e-2, graph=graph)
     rows = model.fit(X).embedding_, model.transform(Y)
     thin = sparse.csr_array(cdist(X, X))
     for params, train, new in (
@@ -126,7 +127,9 @@ def test_maps_of_rows_and_of_their_distances_agree(method, options):
         ({"metric": "minkowski", "metric_params": {"p": 2}}, X, Y),
         ({}, sparse.csr_array(X), sparse.csr_array(Y)),
     ):
-        other = LocallyLinearEmbedding(2, method=method, reg=1e-2, **options, **params).fit(train)
+        other = LocallyLinearEmbedding(2, method=method, reg=1e-2, graph=graph.set_params(**params)).fit(
+            train
+        )
         close(other.embedding_, rows[0], 1e-6)
         close(other.transform(new), rows[1], 1e-6)
 

@@ -17,6 +17,7 @@ from eigenscape import SpectralClustering, io
 from eigenscape.exceptions import WeakEvidenceWarning
 from eigenscape.methods.clustering import CountEvidence, adjusted_rand_index, best_cut
 from eigenscape.methods.recursive_cuts import recursive_cuts
+from eigenscape.options import Dictionary
 from tests import reference as ref
 
 ASSIGN = ("kmeans", "discretize", "cluster_qr", "recursive", "threshold")
@@ -135,10 +136,13 @@ def test_adjusted_rand_index(seed: int) -> None:
     [
         ({"n_clusters": "many"}, "n_clusters='many'"),
         ({"n_clusters": "auto", "assign_labels": "threshold"}, "two clusters"),
-        ({"n_clusters": "auto", "affinity": "rbf", "dictionary_size": 5}, "dictionary"),
+        ({"n_clusters": "auto", "affinity": "rbf", "approximation": Dictionary(5)}, "dictionary"),
         ({"n_clusters": "auto", "n_components": 3}, "n_components=3"),
         ({"n_clusters": "auto", "max_clusters": 1}, "max_clusters=1"),
-        ({"assign_labels": "recursive", "affinity": "rbf", "dictionary_size": 9}, "compares all cuts"),
+        (
+            {"assign_labels": "recursive", "affinity": "rbf", "approximation": Dictionary(9)},
+            "compares all cuts",
+        ),
     ],
 )
 def test_invalid_parameters(

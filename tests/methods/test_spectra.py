@@ -24,7 +24,7 @@ from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram
-from eigenscape.options import RadiusGraph, Solver
+from eigenscape.options import KNNGraph, RadiusGraph, Solver
 from eigenscape.solvers import SolverConfig
 
 RNG = np.random.default_rng
@@ -225,7 +225,11 @@ def test_laplacian_eigenmaps_and_spectral_clustering_agree(cloud, others):
     assert clusters.eigenvalues_[0] == pytest.approx(1, abs=1e-12)
 
 
-AFFINITIES = [{"n_neighbors": 6}, {"n_neighbors": 6, "weights": "heat"}, {"affinity": "rbf", "gamma": 0.05}]
+AFFINITIES = [
+    {"n_neighbors": 6},
+    {"affinity": KNNGraph(6, weights="heat")},
+    {"affinity": "rbf", "gamma": 0.05},
+]
 
 
 @pytest.mark.parametrize("options", AFFINITIES, ids=["binary", "heat", "rbf"])

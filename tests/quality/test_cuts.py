@@ -75,7 +75,11 @@ def test_parts_without_edges_between_them_have_no_cut():
 
 @pytest.mark.parametrize(
     "options",
-    [{"affinity": "rbf", "gamma": 0.5}, {}, {"affinity": "rbf", "gamma": 0.2, "dictionary_tol": 1e-3}],
+    [
+        {"affinity": "rbf", "gamma": 0.5},
+        {},
+        {"affinity": "rbf", "gamma": 0.2, "approximation": Dictionary(tol=1e-3)},
+    ],
 )
 def test_kernel_of_a_fitted_model(options):
     X, _ = make_blobs(120, centers=3, random_state=0)

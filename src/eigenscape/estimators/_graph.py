@@ -88,7 +88,7 @@ def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: st
     if graph is None:
         return KNNGraph(n_neighbors, metric)
     for other, value, default in (("n_neighbors", n_neighbors, None), ("metric", metric, "euclidean")):
-        if value is not default and value != default:
+        if value != default:
             raise ValueError(
                 f"{other}={value!r} is not used with {name}={graph!r}; set {other} in that object alone"
             )

@@ -147,7 +147,7 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
     anchors_ : ndarray of shape (n_anchors, n_features)
-        Anchors. Set if ``n_anchors`` is given.
+        Anchors. Set if ``approximation`` is Anchors.
     t_ : float
         Width of heat weights. Set if ``weights="heat"``.
     gamma_ : float
