@@ -146,18 +146,18 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    anchors_ : ndarray of shape (n_anchors, n_features)
-        Anchors. Set if ``n_anchors`` is given.
+    anchors_ : ndarray of shape (m, n_features)
+        Anchors. Set if ``approximation`` is an :class:`~eigenscape.options.Anchors`.
     t_ : float
-        Width of heat weights. Set if ``weights="heat"``.
+        Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.
     kept_ : ndarray of shape (n_components,)
-        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set if
-        ``independent=True``; a list of arrays if components are embedded separately.
+        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set unless
+        ``independent=False``; a list of arrays if components are embedded separately.
     independence_ : ndarray
-        Residual of each eigenvector examined. Set if ``independent=True``; a list of arrays if components are
-        embedded separately.
+        Residual of each eigenvector examined. Set unless ``independent=False``; a list of arrays if
+        components are embedded separately.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their

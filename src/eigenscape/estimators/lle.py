@@ -66,8 +66,9 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         the training samples.
 
         Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
-        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
-        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
+        ``graph=KNNGraph(search=NearestNeighbors(metric=...))``. A sparse matrix of distances must contain the
+        distances between the neighbours of each sample, too; for a
+        :class:`~eigenscape.options.RadiusGraph`, a graph of all pairs within twice its radius does.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
@@ -132,8 +133,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    anchors_ : ndarray of shape (n_anchors, n_features)
-        Anchors. Set if ``n_anchors`` is given.
+    anchors_ : ndarray of shape (m, n_features)
+        Anchors. Set if ``approximation`` is an :class:`~eigenscape.options.Anchors`.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their
