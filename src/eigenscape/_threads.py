@@ -74,7 +74,7 @@ class _BlasLimit:
             self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
         return self._libraries[1]
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             self._calls += 1
             if self._calls == 1:
@@ -84,7 +84,7 @@ class _BlasLimit:
                 for library in libraries:
                     _set_threads(library, 1)
 
-    def leave(self) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._calls = max(self._calls - 1, 0)
             if self._calls == 0:
@@ -129,14 +129,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blas.after_fork)
 
 
-@contextmanager
-def single_blas_thread() -> Iterator[None]:
-    """Limit BLAS and LAPACK to one thread within a block."""
-    _blas.enter()
-    try:
-        yield
-    finally:
-        _blas.leave()
+def single_blas_thread() -> _BlasLimit:
+    """Limit BLAS and LAPACK to one thread within a ``with`` block."""
+    return _blas
 
 
 def run_nested(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
@@ -161,21 +156,18 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        Number of threads, at most the number of cores; -1 for all cores. None for the number that
         :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
     n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
-    if n_jobs == 1 or _nested.active or _in_joblib_thread():
+    if n_jobs == 1 or _nested.active:
+        return 1
+    # Within a task of joblib that shares its process; worker processes have limits of BLAS.
+    if (get_active_backend()[0].nesting_level or 0) > 0 and multiprocessing.parent_process() is None:
         return 1
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
-
-
-def _in_joblib_thread() -> bool:
-    """Return True within a task of joblib that shares its process; worker processes have limits of BLAS."""
-    backend, _ = get_active_backend()
-    return (backend.nesting_level or 0) > 0 and multiprocessing.parent_process() is None
 
 
 def parallel_map(

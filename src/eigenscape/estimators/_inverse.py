@@ -120,7 +120,7 @@ def local_inverse(estimator: BaseEstimator) -> Inverse:
 
 
 def distance_inverse(estimator: BaseEstimator) -> Inverse:
-    """Return the inverse of embeddings of distances: that of PCA if they are Euclidean, else a local one."""
+    """Return the inverse of embeddings of distances: PCA's if they are Euclidean, else a local one."""
     model = estimator._model_
     metric = _kernel_of(model)
     if isinstance(metric, HalfSquaredDistance) and is_euclidean_metric(metric):

@@ -1,7 +1,7 @@
 """The one door for rows: arrays, sparse matrices, tables, AnnData objects, precomputed matrices, objects.
 
 Rows that have passed it are floating-point numbers, finite and within range, and their number of features and
-its names are those of the estimator.
+its names agree with the estimator.
 """
 
 from __future__ import annotations
@@ -387,9 +387,9 @@ def _check_row_sums(A: Any) -> None:
     )
     if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
         raise DataRangeError(
-            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, those of sample {least} to"
-            f" {sums[least]:g}, which is lost to rounding beside it; reduce the largest affinities, or drop"
-            " the sample"
+            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, and the"
+            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest"
+            " affinities, or drop the sample"
         )
 
 

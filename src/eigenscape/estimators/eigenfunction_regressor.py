@@ -204,7 +204,7 @@ def _split_values(y: Any, at_least: int = 1) -> tuple[np.ndarray, np.ndarray, bo
     partly = missing.any(axis=1) & ~missing.all(axis=1)
     if partly.any():
         raise ValueError(
-            f"y has rows of which only some outputs are NaN, the first at {int(np.argmax(partly))}; fit one"
+            f"y has rows with some but not all outputs NaN, the first at {int(np.argmax(partly))}; fit one"
             " regressor for each output"
         )
     known = np.flatnonzero(~missing[:, 0])

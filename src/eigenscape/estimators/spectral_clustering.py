@@ -508,7 +508,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         n_clusters: int,
         weights: np.ndarray | None = None,
     ) -> FitResult:
-        """Assign samples to clusters; ``model`` and ``edges`` are those of the part that is embedded."""
+        """Assign samples to clusters; ``model`` and ``edges`` belong to the part that is embedded."""
         coordinates = result.coordinates()
         rule: Rule
         if self.assign_labels in _BY_CUT:

@@ -12,7 +12,7 @@ from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
 from eigenscape.methods.kernel_pca import require_components
-from eigenscape.normalize.center import CenteredKernel
+from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
     check_components,

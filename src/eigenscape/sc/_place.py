@@ -164,7 +164,7 @@ class Reference:
 
 
 def _replace_rows(rows: Any, which: np.ndarray, others: Any) -> Any:
-    """Return a copy of dense or sparse rows, of which those at ``which`` are replaced."""
+    """Return a copy of dense or sparse rows with the rows ``which`` replaced."""
     if not is_sparse(rows):
         rows = rows.copy()
         rows[which] = others
