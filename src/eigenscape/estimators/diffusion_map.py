@@ -48,14 +48,14 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     n_components : int, default=2
         Number of coordinates.
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
-        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
-        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
-        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
-        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
-        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
-        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
-        distances, dense or as a sparse neighbourhood graph.
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
+        "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
+        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
+        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
+        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
+        or sparse, and ``transform`` takes the similarities of new points to the training samples.
+        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.

@@ -144,8 +144,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         Whether divisive normalisation precedes the selection (sec. 3.2): members are selected, and points
         projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over at
         most 1000 random points (of the first chunk of a stream). The tolerance is to be compared with
-        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by sums.
-        ``averages`` is ignored. For ``normalization="divisive"`` only.
+        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by
+        sums. ``averages`` is ignored. For ``normalization="divisive"`` only.
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
@@ -175,8 +175,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         division if "divisive" (proposition 1).
     stream_error_bound_ : float
         Only after a single pass over a stream with the ``size`` of a dictionary and without its ``tol``:
-        upper bound of the mean squared distance in feature space between the samples and the projections from which the
-        eigenfunctions were computed (:meth:`partial_fit`).
+        upper bound of the mean squared distance in feature space between the samples and the projections
+        from which the eigenfunctions were computed (:meth:`partial_fit`).
     n_samples_seen_ : int
         Number of samples seen.
     n_passes_ : int
@@ -312,9 +312,10 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
         With the ``tol`` of a ``Dictionary`` it grows as needed, up to its ``size`` if that is given,
-        otherwise without limit; with neither, ``tol=1e-3`` and at most 2000 members. Memory is :math:`O(m^2)` for
-        :math:`m` members, time :math:`O(m^2)` a row. Points of earlier chunks are not projected on members
-        added later, and for divisive normalisation early points are weighted by averages over few points.
+        otherwise without limit; with neither, ``tol=1e-3`` and at most 2000 members. Memory is
+        :math:`O(m^2)` for :math:`m` members, time :math:`O(m^2)` a row. Points of earlier chunks are not
+        projected on members added later, and for divisive normalisation early points are weighted by averages
+        over few points.
 
         With ``Dictionary(m)`` the dictionary has at most :math:`m` members after a chunk, and
         :math:`2m` (or :math:`m + 512`) within one. All rows of a block of :math:`m` (or 512) are candidates.

@@ -13,8 +13,10 @@ from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
 
+#: Names of the number of neighbours in a graph object.
+_COUNTS = ("graph__n_neighbors", "affinity__n_neighbors")
 #: Names of bandwidth parameters, in order of precedence.
-_BANDWIDTHS = ("bandwidth", "t", "gamma", "sigma")
+_BANDWIDTHS = ("affinity__width", "gamma", "kernels__sigma")
 #: Default candidates for n_neighbors.
 _N_NEIGHBORS = (5, 7, 10, 14, 20)
 
@@ -72,7 +74,7 @@ def choose_n_neighbors(
     Parameters
     ----------
     estimator : estimator object
-        An estimator with a parameter ``n_neighbors``. It is cloned.
+        An estimator with a parameter ``n_neighbors``, or with a graph object that has one. It is cloned.
     X : array-like of shape (n_samples, n_features)
         The data.
     candidates : iterable of int or None, default=None
@@ -115,7 +117,8 @@ def choose_n_neighbors(
                 f"candidates: n_neighbors={k} must lie between 1 and {largest}: of {n} samples the fraction"
                 f" {fraction} is left out of each training set"
             )
-    return _select(estimator, X, "n_neighbors", values, fraction, n_repeats, random_state, n_jobs)
+    name = next((name for name in _COUNTS if name in estimator.get_params()), "n_neighbors")
+    return _select(estimator, X, name, values, fraction, n_repeats, random_state, n_jobs)
 
 
 def choose_bandwidth(
@@ -144,8 +147,8 @@ def choose_bandwidth(
     candidates : iterable of float
         Values to try, in order of preference: narrow kernels show more detail.
     parameter : str or None, default=None
-        Name of the bandwidth parameter. If None, the first of "bandwidth", "t", "gamma" and "sigma" that the
-        estimator has.
+        Name of the bandwidth parameter. If None, the first of "affinity__width" (a graph object with weights
+        "heat"), "gamma" and "kernels__sigma" that the estimator has.
     fraction : float, default=0.1
         Fraction of the training points exchanged in each split, between 0 and 0.5.
     n_repeats : int, default=5
@@ -169,7 +172,7 @@ def choose_bandwidth(
     >>> choice.best < 100
     True
     """
-    params = estimator.get_params(deep=False)
+    params = estimator.get_params()
     name = parameter or next((name for name in _BANDWIDTHS if name in params), None)
     if name is None or name not in params:
         raise ValueError(
@@ -197,7 +200,7 @@ def _select(
     if not candidates:
         raise ValueError("candidates is empty; pass at least one value")
     check_integer("n_repeats", n_repeats, 2)  # to estimate the variance between splits
-    if name not in estimator.get_params(deep=False):
+    if name not in estimator.get_params():
         raise ValueError(f"{type(estimator).__name__} has no parameter {name}")
     scores = []
     for value in candidates:
