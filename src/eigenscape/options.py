@@ -9,6 +9,8 @@ name would be::
 
 Objects are compared by value and validated when they are made. ``get_params`` makes them work with ``clone``
 and with ``GridSearchCV(model, {"affinity__n_neighbors": [5, 10]})``.
+
+See docs/decisions/estimators-option-objects.md.
 """
 
 from __future__ import annotations
