@@ -13,10 +13,9 @@ from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
 
-#: Names of the number of neighbours in a graph object.
-_COUNTS = ("graph__n_neighbors", "affinity__n_neighbors")
-#: Names of bandwidth parameters, in order of precedence.
+#: Names of parameters and of fields of options, in order of precedence.
 _BANDWIDTHS = ("affinity__width", "gamma", "kernels__sigma")
+_COUNTS = ("affinity__n_neighbors", "graph__n_neighbors", "n_neighbors")
 #: Default candidates for n_neighbors.
 _N_NEIGHBORS = (5, 7, 10, 14, 20)
 
@@ -74,7 +73,7 @@ def choose_n_neighbors(
     Parameters
     ----------
     estimator : estimator object
-        An estimator with a parameter ``n_neighbors``, or with a graph object that has one. It is cloned.
+        An estimator with a parameter ``n_neighbors``, or with a graph object that has it. It is cloned.
     X : array-like of shape (n_samples, n_features)
         The data.
     candidates : iterable of int or None, default=None
@@ -117,7 +116,8 @@ def choose_n_neighbors(
                 f"candidates: n_neighbors={k} must lie between 1 and {largest}: of {n} samples the fraction"
                 f" {fraction} is left out of each training set"
             )
-    name = next((name for name in _COUNTS if name in estimator.get_params()), "n_neighbors")
+    params = estimator.get_params()
+    name = next((name for name in _COUNTS if name in params), "n_neighbors")
     return _select(estimator, X, name, values, fraction, n_repeats, random_state, n_jobs)
 
 
@@ -147,8 +147,8 @@ def choose_bandwidth(
     candidates : iterable of float
         Values to try, in order of preference: narrow kernels show more detail.
     parameter : str or None, default=None
-        Name of the bandwidth parameter. If None, the first of "affinity__width" (a graph object with weights
-        "heat"), "gamma" and "kernels__sigma" that the estimator has.
+        Name of the bandwidth parameter. If None, the first of "affinity__width", "gamma" and "kernels__sigma"
+        that the estimator has.
     fraction : float, default=0.1
         Fraction of the training points exchanged in each split, between 0 and 0.5.
     n_repeats : int, default=5
