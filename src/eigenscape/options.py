@@ -570,6 +570,8 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(params.get(name), str) and kinds[0] is KNNGraph:
             if params[name] == "precomputed_nearest_neighbors":
                 params["metric"] = "precomputed"
+            elif params[name] == "spanning_tree":
+                kinds = (SpanningTree,)
             elif params[name] != "nearest_neighbors":
                 raise ValueError(f"{given} is for graphs, got {name}={params[name]!r}")
         kind = next((each for each in kinds if used <= set(each._flat.values())), None)

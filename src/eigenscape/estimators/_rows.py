@@ -168,6 +168,31 @@ def _as_numbers(
     return rows
 
 
+def check_matrix(
+    X: Any, name: str, *, missing: bool = False, training: bool = False, **options: Any
+) -> np.ndarray:
+    """Return a further argument, such as ``y`` or ``centers``, as numbers, finite and within range."""
+    values = check_array(
+        without_mask(X, missing, name),
+        input_name=name,
+        ensure_all_finite=False,
+        **{"dtype": np.float64, **options},
+    )
+    check_numbers(values, name, missing=missing, training=training, names=getattr(X, "columns", None))
+    return values
+
+
+def given_coordinates(estimator: Any, X: Any) -> np.ndarray:
+    """Return the argument of ``inverse_transform``."""
+    Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if Y.shape[1] != estimator._n_features_out:
+        raise ValueError(
+            f"X has {Y.shape[1]} coordinates, but {type(estimator).__name__} has {estimator._n_features_out}"
+            " components; pass coordinates"
+        )
+    return Y
+
+
 def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
     """Return a list of objects as an array of objects."""
     name = type(estimator).__name__
