@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {
         ["NeighborEmbedding", "PotentialMap"],
     ),
     "Maps from distances": (
-        "For objects of which distances are known.",
+        "For objects with known distances.",
         ["ClassicalMDS", "LandmarkMDS", "FastMap", "MetricMap", "OrdinalMDS"],
     ),
     "Maps from kernels and dictionaries": (

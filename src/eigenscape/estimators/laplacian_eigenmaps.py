@@ -146,8 +146,8 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    anchors_ : ndarray of shape (m, n_features)
-        Anchors. Set if ``approximation`` is an :class:`~eigenscape.options.Anchors`.
+    anchors_ : ndarray of shape (n_anchors, n_features)
+        Anchors. Set if ``approximation`` is Anchors.
     t_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float

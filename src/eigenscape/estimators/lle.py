@@ -133,8 +133,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    anchors_ : ndarray of shape (m, n_features)
-        Anchors. Set if ``approximation`` is an :class:`~eigenscape.options.Anchors`.
+    anchors_ : ndarray of shape (n_anchors, n_features)
+        Anchors. Set if ``approximation`` is Anchors.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their
