@@ -19,6 +19,7 @@ _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _DOTTED = re.compile(r"^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\((.*)\)?)?")
 #: Codes that begin like a name and are none: a file, and keys of the configuration of dask.
 _OTHER = re.compile(r"^eigenscape\.(json|html|retries)$|^(eigenscape|distributed)\.[a-z.]+-[a-z-]+$")
+_CALL = re.compile(r"[\w.]+\([^()]*\)")
 _KEYWORD = re.compile(r"(?:^|[,(]\s*)([a-z_]\w*)=")
 
 
@@ -42,7 +43,7 @@ def _owners() -> dict[str, Any]:
 
 
 def _attributes(owner: type) -> set[str]:
-    """Return parameters, methods and fitted attributes of a class; attributes are those of its docstring."""
+    """Return parameters, methods and fitted attributes of a class; its docstring lists the attributes."""
     names = {*dir(owner), *inspect.signature(owner).parameters}
     return names | set(re.findall(r"^\s*(\w+) :", inspect.getdoc(owner) or "", flags=re.MULTILINE))
 
@@ -80,7 +81,11 @@ def problem(code: str) -> str | None:
         if owner is True:
             return None
     if match[3] and callable(owner):
-        given = match[3].split(").")[0]  # those of a first call: PCA(2).fit(X, sample_weight=w)
+        given = match[3].split(").")[0]  # of the first call only: PCA(2).fit(X, sample_weight=w)
+        wrong = next(filter(None, map(problem, _CALL.findall(given))), None)
+        if wrong:
+            return wrong
+        given = _CALL.sub("", given)
         known = set(inspect.signature(owner).parameters)
         if not any(p.kind is p.VAR_KEYWORD for p in inspect.signature(owner).parameters.values()):
             unknown = [name for name in _KEYWORD.findall(given) if name not in known]

@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {
         ["NeighborEmbedding", "PotentialMap"],
     ),
     "Maps from distances": (
-        "For objects of which distances are known.",
+        "For objects with known distances.",
         ["ClassicalMDS", "LandmarkMDS", "FastMap", "MetricMap", "OrdinalMDS"],
     ),
     "Maps from kernels and dictionaries": (
@@ -68,6 +68,11 @@ GROUPS: dict[str, tuple[str, list[str]]] = {
 #: Title and introduction of the module pages.
 MODULES: dict[str, tuple[str, str]] = {
     "quality": ("Quality measures", "Is the map right, and which parameters should it have?"),
+    "options": (
+        "Options",
+        "Rarely set options of estimators, as immutable objects that are passed where a name would be:"
+        " graphs for ``affinity=`` and ``graph=``, points for ``approximation=``, and the eigensolver.",
+    ),
     "kernels": ("Kernels", "Similarities of two points, for every estimator with ``kernel=``."),
     "plot": ("Figures", "Needs the extra ``plot`` (matplotlib)."),
     "datasets": ("Data sets", "Generators of the data of the papers."),

@@ -13,8 +13,8 @@ from eigenscape import ClassicalMDS
 from eigenscape.quality import choose_n_components
 
 # %%
-# Points with three coordinates, of which only distances are known, each measured with an error: the matrix is not that of
-# any points, and further components fit its errors.
+# Points with three coordinates. Only their distances are known, each measured with an error: no points have exactly these
+# distances, and further components fit the errors.
 rng = np.random.default_rng(0)
 X = rng.standard_normal((200, 3)) * [3, 2, 1.5]
 errors = rng.normal(0, 0.5, (200, 200))

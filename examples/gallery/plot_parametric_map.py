@@ -1,6 +1,6 @@
 """
-A parametric map beside the Nyström formula
-===========================================
+A parametric map and the Nyström formula
+========================================
 
 The Nyström formula places new rows by the training rows. :class:`~eigenscape.ParametricMap` regresses the coordinates on random
 features instead: smaller and without training rows, at the price of a larger held-out loss.

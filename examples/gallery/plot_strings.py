@@ -59,5 +59,5 @@ ax.set_title("words by edit distance; red words are new")
 plt.show()
 
 # %%
-# Edit distances are not those of points in a space; the share of the spectrum that is negative tells how far from it:
+# No points in a Euclidean space have exactly these edit distances; the negative share of the spectrum is the deviation:
 print(f"negative share of the spectrum: {model.negative_fraction_:.2f}")

@@ -53,6 +53,7 @@ __all__ = [
     "kernels",
     "load",
     "nystrom",
+    "options",
     "plot",
     "quality",
     "read",
@@ -62,7 +63,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from eigenscape import datasets, distributed, exceptions, io, kernels, nystrom, plot, quality, report, sc
+    from eigenscape import (
+        datasets,
+        distributed,
+        exceptions,
+        io,
+        kernels,
+        nystrom,
+        options,
+        plot,
+        quality,
+        report,
+        sc,
+    )
     from eigenscape.app.explore import explore
     from eigenscape.estimators import (
         PCA,
@@ -108,6 +121,7 @@ _MODULES = (
     "io",
     "kernels",
     "nystrom",
+    "options",
     "plot",
     "quality",
     "report",

@@ -9,6 +9,8 @@ name would be::
 
 Objects are compared by value and validated when they are made. ``get_params`` makes them work with ``clone``
 and with ``GridSearchCV(model, {"affinity__n_neighbors": [5, 10]})``.
+
+See docs/decisions/estimators-option-objects.md.
 """
 
 from __future__ import annotations
@@ -135,6 +137,18 @@ class KNNGraph(Option):
         Neighbour search. "auto" searches many high-dimensional rows approximately and reports its recall. An
         object with ``kneighbors(X, n_neighbors)``, or a tuple ``(indices, distances)`` of neighbours that
         have been computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import LaplacianEigenmaps
+    >>> from eigenscape.options import KNNGraph
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> model = LaplacianEigenmaps(affinity=KNNGraph(15, symmetrize="mutual", weights="heat"))
+    >>> model.fit_transform(X).shape
+    (200, 2)
+    >>> model.set_params(affinity__n_neighbors=20).affinity
+    KNNGraph(n_neighbors=20, symmetrize='mutual', weights='heat')
     """
 
     n_neighbors: int | None = None
@@ -161,6 +175,14 @@ class RadiusGraph(Option):
         Largest distance of two connected samples.
     metric, metric_params, weights, width, search
         As for :class:`KNNGraph`. The search is exact.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import Isomap
+    >>> from eigenscape.options import RadiusGraph
+    >>> Isomap(graph=RadiusGraph(2.0)).fit_transform(load_iris().data).shape
+    (150, 2)
     """
 
     radius: float
@@ -196,6 +218,14 @@ class SpanningTree(Option):
         If given, the edges to so many nearest neighbours are added.
     metric, metric_params, weights, width, search
         As for :class:`KNNGraph`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import DiffusionMap
+    >>> from eigenscape.options import SpanningTree
+    >>> DiffusionMap(affinity=SpanningTree(5)).fit(load_iris().data).n_connected_components_
+    1
     """
 
     n_neighbors: int | None = None
@@ -242,6 +272,14 @@ class Dictionary(Option):
     selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"} or array-like, default="greedy"
         How points are selected, or row indices. Only :class:`~eigenscape.GreedySpectralEmbedding` has other
         selections than "greedy".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import KernelPCA
+    >>> from eigenscape.options import Dictionary
+    >>> KernelPCA(approximation=Dictionary(20)).fit(load_iris().data).dictionary_.shape
+    (20, 4)
     """
 
     size: int | None = None
@@ -285,6 +323,17 @@ class Landmarks(Option):
         How landmarks are chosen among the samples; or the indices of samples; or points.
     tol : float, default=0.01
         Movement of the map, relative to its size, at which "auto" stops.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import LandmarkMDS
+    >>> from eigenscape.options import Landmarks
+    >>> X = load_iris().data
+    >>> LandmarkMDS(approximation=Landmarks(30, "kmeans")).fit(X).n_landmarks_
+    30
+    >>> LandmarkMDS(approximation=Landmarks(None, X[::10])).fit(X).n_landmarks_
+    15
     """
 
     n: int | Literal["auto"] | None = "auto"
@@ -306,6 +355,15 @@ class Anchors(Option):
     ----------
     n : int
         Number of anchors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import LaplacianEigenmaps
+    >>> from eigenscape.options import Anchors
+    >>> X = np.random.default_rng(0).random((500, 2))
+    >>> LaplacianEigenmaps(approximation=Anchors(40)).fit(X).anchors_.shape
+    (40, 2)
     """
 
     n: int
@@ -329,6 +387,14 @@ class Solver(Option):
         Maximum number of iterations. If None, the limit depends on the method.
     storage : {"auto", "blocked"}, default="auto"
         Whether a kernel matrix may be stored, or is recomputed in blocks for each product.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import KernelPCA
+    >>> from eigenscape.options import Solver
+    >>> KernelPCA(eigen_solver=Solver("lanczos", tol=1e-6)).fit(load_iris().data).solver_
+    'lanczos'
     """
 
     method: Any = "auto"
@@ -351,6 +417,15 @@ class Ordinal(Option):
         Whether equal distances may become different ("primary") or stay equal ("secondary").
     max_iter : int, default=300
         Maximum number of iterations.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import Isomap
+    >>> from eigenscape.options import Ordinal
+    >>> model = Isomap(ordinal=Ordinal(n_init=1, max_iter=1000)).fit(load_iris().data[:50])
+    >>> bool(model.stress_ < 0.2)
+    True
     """
 
     n_init: int = 4
@@ -369,6 +444,15 @@ class Independence(Option):
         Smallest residual of an eigenvector that is kept, below 1.
     n_candidates : int or None, default=None
         Maximum number of eigenvectors to examine. If None, 20 per coordinate, and fewer for few points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import LaplacianEigenmaps
+    >>> from eigenscape.options import Independence
+    >>> strip = np.random.default_rng(0).random((500, 2)) * [4, 1]
+    >>> LaplacianEigenmaps(independent=Independence(threshold=0.5)).fit(strip).kept_
+    array([0, 3])
     """
 
     threshold: float = 0.4
@@ -391,6 +475,16 @@ class Inverse(Option):
         Penalty of the ridge regression. If None, chosen by leave-one-out errors.
     gamma : float or None, default=None
         Width of the Gaussian kernel between coordinates. If None, chosen by leave-one-out errors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from eigenscape import KernelPCA
+    >>> from eigenscape.options import Inverse
+    >>> X = load_iris().data
+    >>> model = KernelPCA(kernel="laplacian", inverse=Inverse("ridge", alpha=1e-3)).fit(X)
+    >>> model.inverse_transform(model.transform(X[:3])).shape
+    (3, 4)
     """
 
     method: Literal["auto", "fixed-point", "ridge"] = "auto"
@@ -415,6 +509,16 @@ class LocalKernels(Option):
         How centres are chosen, or the centres.
     local_components : int or None, default=None
         Number of local coordinates of each kernel. If None, all features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenscape import KernelEigenmap
+    >>> from eigenscape.options import LocalKernels
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> model = KernelEigenmap(n_kernels=8, kernels=LocalKernels(sigma=0.5, centers="kmeans"))
+    >>> model.fit_transform(X).shape
+    (200, 2)
     """
 
     sigma: float | Literal["auto"] = "auto"

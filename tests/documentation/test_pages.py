@@ -31,6 +31,8 @@ def test_names_in_backticks_exist(page):
         ("eigenscape.quality.neighbors_kept", False),
         ("sc.tl.place", False),
         ("PCA(n_component=2)", True),
+        ("KernelPCA(approximation=Dictionary(9, tol=1))", False),
+        ("KernelPCA(approximation=Dictionary(9, gamma=1))", True),
         ("PCA(n_components=2).set_fit_request(sample_weight=True)", False),
         ("PCA(n_component=2).fit(X)", True),
         ("Isomap.embeding_", True),

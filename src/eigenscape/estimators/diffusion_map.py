@@ -39,22 +39,23 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     coordinates of :class:`LaplacianEigenmaps` up to one common factor.
 
     The default kernel is sparse: a Gaussian on the edges of the neighbourhood graph, with a width for each
-    point. ``affinity="rbf"`` is a Gaussian between all samples, in time and memory proportional to
-    ``n_samples ** 2``.
+    point. ``affinity="rbf"`` is a Gaussian between all samples, and
+    :class:`~eigenscape.kernels.VariableGaussian` one with a width for each point, in time and memory
+    proportional to ``n_samples ** 2``.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of coordinates.
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
-        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
-        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
-        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
-        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
-        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
-        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
-        distances, dense or as a sparse neighbourhood graph.
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
+        "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
+        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
+        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
+        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
+        or sparse, and ``transform`` takes the similarities of new points to the training samples.
+        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
@@ -62,8 +63,8 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         The time ``t``, at least 0: rapidly varying eigenfunctions decay with it. It must be an integer if an
         eigenvalue is negative.
     gamma : float or None, default=None
-        Width of a full kernel. If None, for "rbf" one over the median squared distance to the tenth nearest
-        neighbour, or 1 if ``bandwidth="local"``.
+        Width of a full kernel. If None, for "rbf" it is one over the median squared distance of a sample to
+        its tenth nearest neighbour.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -138,15 +139,15 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
     t_ : float
-        Width of heat weights. Set if ``weights="heat"``.
+        Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.
     kept_ : ndarray of shape (n_components,)
-        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set if
-        ``independent=True``; a list of arrays if components are embedded separately.
+        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set unless
+        ``independent=False``; a list of arrays if components are embedded separately.
     independence_ : ndarray
-        Residual of each eigenvector examined. Set if ``independent=True``; a list of arrays if components are
-        embedded separately.
+        Residual of each eigenvector examined. Set unless ``independent=False``; a list of arrays if
+        components are embedded separately.
     residuals_ : ndarray
         Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str

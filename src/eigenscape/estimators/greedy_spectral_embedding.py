@@ -87,7 +87,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     r"""Kernel PCA or spectral embedding with a dictionary selected in one pass over the data (Ouimet).
 
     A point is added to the dictionary :math:`d_1 \dots d_m` if its squared distance in feature space from the
-    span of the previous members exceeds ``tol``. With the Gram matrix :math:`M` of the members and the
+    span of the previous members exceeds the tolerance. With the Gram matrix :math:`M` of the members and the
     projection weights :math:`A(x)` of each point the kernel is approximated by
 
     .. math:: \hat K(x, y) = A(x)\, M\, A(y)',
@@ -142,9 +142,9 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     normalize_first : bool, default=False
         Whether divisive normalisation precedes the selection (sec. 3.2): members are selected, and points
         projected, in the feature space of :math:`k(x, y) / \sqrt{E(x) E(y)}`, with averages :math:`E` over at
-        most 1000 random points (of the first chunk of a stream). ``tol`` is to be compared with :math:`k(x,
-        x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by sums.
-        ``averages`` is ignored. For ``normalization="divisive"`` only.
+        most 1000 random points (of the first chunk of a stream). The tolerance is to be compared with
+        :math:`k(x, x) / E(x)`, and eigenvalues are ``n_samples`` times the eigenvalues of a kernel divided by
+        sums. ``averages`` is ignored. For ``normalization="divisive"`` only.
     degree : float, default=3
         Degree of "poly". Ignored by other kernels.
     coef0 : float, default=1
@@ -173,9 +173,9 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         Upper bound of the error of every entry of the approximated Gram matrix, centred if "additive", before
         division if "divisive" (proposition 1).
     stream_error_bound_ : float
-        Only after a single pass over a stream with ``dictionary_size`` and without ``tol``: upper bound of
-        the mean squared distance in feature space between the samples and the projections from which the
-        eigenfunctions were computed (:meth:`partial_fit`).
+        Only after a single pass over a stream with the ``size`` of a dictionary and without its ``tol``:
+        upper bound of the mean squared distance in feature space between the samples and the projections
+        from which the eigenfunctions were computed (:meth:`partial_fit`).
     n_samples_seen_ : int
         Number of samples seen.
     n_passes_ : int
@@ -205,14 +205,15 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     --------
     >>> import numpy as np
     >>> from eigenscape import GreedySpectralEmbedding
+    >>> from eigenscape.options import Dictionary
     >>> X = np.random.default_rng(0).random((5000, 3))
-    >>> model = GreedySpectralEmbedding(n_components=2, tol=1e-2).fit(X)
+    >>> model = GreedySpectralEmbedding(n_components=2, dictionary=Dictionary(tol=1e-2)).fit(X)
     >>> model.dictionary_.shape, model.embedding_.shape
     ((59, 3), (5000, 2))
 
     From a stream, in one pass:
 
-    >>> stream = GreedySpectralEmbedding(n_components=2, tol=1e-2)
+    >>> stream = GreedySpectralEmbedding(n_components=2, dictionary=Dictionary(tol=1e-2))
     >>> for start in range(0, 5000, 1000):
     ...     stream = stream.partial_fit(X[start : start + 1000])
     >>> stream.transform(X[:3]).shape
@@ -309,12 +310,13 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     def partial_fit(self, X: Any, y: object = None) -> Self:
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
-        With ``tol`` the dictionary grows as needed, up to ``dictionary_size`` if that is given, otherwise
-        without limit; with neither, ``tol=1e-3`` and at most 2000 members. Memory is :math:`O(m^2)` for
-        :math:`m` members, time :math:`O(m^2)` a row. Points of earlier chunks are not projected on members
-        added later, and for divisive normalisation early points are weighted by averages over few points.
+        With the ``tol`` of a ``Dictionary`` it grows as needed, up to its ``size`` if that is given,
+        otherwise without limit; with neither, ``tol=1e-3`` and at most 2000 members. Memory is
+        :math:`O(m^2)` for :math:`m` members, time :math:`O(m^2)` a row. Points of earlier chunks are not
+        projected on members added later, and for divisive normalisation early points are weighted by averages
+        over few points.
 
-        With ``dictionary_size=m`` alone the dictionary has at most :math:`m` members after a chunk, and
+        With ``Dictionary(m)`` the dictionary has at most :math:`m` members after a chunk, and
         :math:`2m` (or :math:`m + 512`) within one. All rows of a block of :math:`m` (or 512) are candidates.
         Members are kept greedily for a span near the projections :math:`\psi(x_i)` of all points seen,
         which are then projected on it. Time is :math:`O(m^2)` a row for chunks of at least :math:`m` rows,

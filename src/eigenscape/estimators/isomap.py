@@ -72,8 +72,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         the training samples.
     n_landmarks : int, "auto" or None, default=None
         Number of landmarks, in each component if components are embedded separately. If None, all samples are
-        used, or those that ``landmarks`` lists. "auto" starts with 16 (or twice as many as ``n_components``
-        requires) and doubles the number until the embedding moves by less than ``landmark_tol``.
+        used, or the landmarks of ``approximation``. "auto" starts with 16 (or twice as many as
+        ``n_components`` requires) and doubles the number until the embedding moves by less than 1 %.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.
@@ -93,11 +93,11 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         them; "per_component" embeds each component separately; "largest" embeds the largest and places all
         other samples on its map as new points. These three issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
-    ordinal : bool, default=False
+    ordinal : bool or Ordinal, default=False
         If True, fit the order of the geodesic distances instead of their values (Burges sec. 2.3), as
-        :class:`OrdinalMDS` does. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
-        ``eigenfunctions`` and ``loss``; ``order``, ``indefinite``, ``eigen_solver`` and ``tol`` are ignored,
-        and ``max_iter`` (None for 300) limits its iterations.
+        :class:`OrdinalMDS` does; an :class:`~eigenscape.options.Ordinal` sets its random starts, ties and
+        iterations. There is no kernel then: ``stress_`` replaces ``kernel_``, ``eigenvalues_``,
+        ``eigenfunctions`` and ``loss``; ``order``, ``indefinite`` and ``eigen_solver`` are ignored.
     order : {"value", "magnitude"}, default="value"
         Select the eigenvalues with the largest values or with the largest magnitudes. Indefinite kernels and
         non-Euclidean distances have negative eigenvalues, which may be meaningful (Bengio sec. 6).

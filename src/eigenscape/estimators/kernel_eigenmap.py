@@ -92,13 +92,14 @@ class KernelEigenmap(Estimator):
     basis : {"kernels", "features"}, default="kernels"
         "features" uses :math:`z(x) = x` (which may be sparse), for a graph with features at its vertices; see
         ``fit``.
-    eigen_solver : {"auto", "dense", "iterative"}, default="auto"
+    eigen_solver : {"auto", "dense", "iterative"} or Solver, default="auto"
         "dense" solves the eigenproblem of all entries of :math:`z` with dense matrices, "iterative" with
         sparse ones, for many kernels that each overlap few others (Brand sec. 6); it needs
         ``posterior=True``. "auto" is "iterative" for more than 3000 entries if that is possible and at most a
         quarter of the matrix is nonzero. Entries of :math:`z` that are linear combinations of others up to
         rounding are left out by "dense" and damped by "iterative"; where there are many, embeddings differ by
-        some thousandths of their size. Ignored if ``basis="features"``.
+        some thousandths of their size. A :class:`~eigenscape.options.Solver` also sets the tolerance and the
+        number of iterations. Ignored if ``basis="features"``.
     inverse : {"refined", "blocks"}, default="refined"
         Method of ``inverse_transform``. "blocks" maps the kernels and inverts their affine maps (eq. 19).
         "refined" then fits the coefficients to the training samples. The inverse is computed on first use,
@@ -161,7 +162,7 @@ class KernelEigenmap(Estimator):
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
     t_ : float
-        Width of heat weights. Set if ``weights="heat"``.
+        Width of heat weights. Set if the graph has ``weights="heat"``.
     n_features_in_ : int
         Number of features seen by ``fit``.
 

@@ -53,17 +53,18 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     ----------
     n_components : int, default=2
         Number of coordinates.
-    n_landmarks : int or "auto", default="auto"
+    n_landmarks : int, "auto" or None, default=None
         Number of landmarks. "auto" starts with 16 (or twice as many as ``n_components`` requires) and doubles
-        the number until the embedding moves by less than ``landmark_tol``, or to 1024, with a warning.
+        the number until the embedding moves by less than 1 %, or to 1024, with a warning. If None, "auto", or
+        the landmarks of ``approximation``.
     metric : str or callable, default="euclidean"
         Any metric of scikit-learn. "precomputed": ``X`` is a matrix of distances, and ``transform`` takes the
         distances of new points to the training samples. A function of two samples; these may be arbitrary
         objects if ``X`` is a list of objects.
 
-        Only the distances to the landmarks are used. If ``landmarks`` are q sample indices, ``X`` may also be
-        a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes rows like
-        that).
+        Only the distances to the landmarks are used. If ``approximation`` lists q sample indices, ``X`` may
+        also be a matrix (n_samples, q) of the distances to these, in their order (``transform`` takes such
+        rows).
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.

@@ -56,14 +56,14 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     n_components : int, default=2
         Number of coordinates.
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
-        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
-        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
-        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
-        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
-        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
-        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
-        distances, dense or as a sparse neighbourhood graph.
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
+        "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
+        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
+        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
+        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
+        or sparse, and ``transform`` takes the similarities of new points to the training samples.
+        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -149,15 +149,15 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``approximation`` is Anchors.
     t_ : float
-        Width of heat weights. Set if ``weights="heat"``.
+        Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.
     kept_ : ndarray of shape (n_components,)
-        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set if
-        ``independent=True``; a list of arrays if components are embedded separately.
+        Indices of the eigenvectors that are coordinates, not counting trivial ones. Set unless
+        ``independent=False``; a list of arrays if components are embedded separately.
     independence_ : ndarray
-        Residual of each eigenvector examined. Set if ``independent=True``; a list of arrays if components are
-        embedded separately.
+        Residual of each eigenvector examined. Set unless ``independent=False``; a list of arrays if
+        components are embedded separately.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their

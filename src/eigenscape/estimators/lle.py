@@ -66,8 +66,9 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         the training samples.
 
         Neighbours and weights are determined by the same metric. To use a metric for the search only, pass
-        ``neighbors=NearestNeighbors(metric=...)``. A sparse matrix of distances must contain the distances
-        between the neighbours of each sample, too; a graph of all pairs within twice the ``radius`` does.
+        ``graph=KNNGraph(search=NearestNeighbors(metric=...))``. A sparse matrix of distances must contain the
+        distances between the neighbours of each sample, too; for a
+        :class:`~eigenscape.options.RadiusGraph`, a graph of all pairs within twice its radius does.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.

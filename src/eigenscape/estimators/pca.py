@@ -20,6 +20,7 @@ from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input, check_pairs, check_weights
 from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._types import DenseSolver
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
@@ -40,7 +41,6 @@ from eigenscape.methods.pca import (
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.quality.pair_moments import PairMoments
-from eigenscape.solvers.policy import EigenSolver
 
 
 class PCA(LinearMixin, Estimator):
@@ -69,11 +69,12 @@ class PCA(LinearMixin, Estimator):
 
     Other Parameters
     ----------------
-    eigen_solver : {"auto", "dense", "lanczos"} or EigenSolver, default="auto"
+    eigen_solver : {"auto", "dense", "lanczos"}, Solver or EigenSolver, default="auto"
         Eigensolver. "dense" forms the smaller of the two matrices, and computes a singular value
         decomposition of the data if directions of less than 1e-6 of the largest variance are required.
         "lanczos" is a block Krylov method that uses products with the data. "auto" selects it for few
-        components of a matrix of size above 2000.
+        components of a matrix of size above 2000. A :class:`~eigenscape.options.Solver` also sets the
+        tolerance and the number of iterations.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -149,7 +150,7 @@ class PCA(LinearMixin, Estimator):
         n_components: int | float | Literal["mle"] | None = 2,
         *,
         whiten: bool = False,
-        eigen_solver: Literal["auto", "dense", "lanczos"] | EigenSolver = "auto",
+        eigen_solver: DenseSolver = "auto",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         verbose: bool = False,

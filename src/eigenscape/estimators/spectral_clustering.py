@@ -97,14 +97,14 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         Number of eigenfunctions for "kmeans". If None, ``n_clusters``, which the other methods need
         ("recursive": one less).
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
-        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours; a
-        :class:`~eigenscape.options.KNNGraph`, :class:`~eigenscape.options.RadiusGraph` or
-        :class:`~eigenscape.options.SpanningTree` sets the weights of edges and other rules, and
-        ``n_neighbors`` and ``metric`` are then given in the object. "rbf", "laplacian", "cosine", "linear",
-        "poly", "sigmoid", a function of two samples or a Kernel: non-negative similarities between all
-        samples. "precomputed": ``X`` contains the similarities, dense or sparse, and ``transform`` takes the
-        similarities of new points to the training samples. "precomputed_nearest_neighbors": ``X`` contains
-        distances, dense or as a sparse neighbourhood graph.
+        Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
+        "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
+        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
+        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
+        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
+        or sparse, and ``transform`` takes the similarities of new points to the training samples.
+        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -194,7 +194,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
     t_ : float
-        Width of heat weights. Set if ``weights="heat"``.
+        Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.
     residuals_ : ndarray

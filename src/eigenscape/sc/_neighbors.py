@@ -48,7 +48,7 @@ def neighbors(
         Weights of the edges: fuzzy sets (McInnes et al. 2018), or Gaussians with a width for each cell
         (Haghverdi et al. 2016).
     search : {"auto", "exact", "approximate"} or object, default="auto"
-        How neighbours are searched, as the parameter ``neighbors`` of estimators. The share of true
+        How neighbours are searched, as for :class:`~eigenscape.options.KNNGraph`. The share of true
         neighbours found is written to ``uns[key]["recall"]``; it is 1 for an exact search.
     metric : str, default="euclidean"
         Metric of scikit-learn.
