@@ -46,6 +46,8 @@ __all__ = [
 
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
+#: A named neighbour search, an index, or neighbours that have been computed.
+Search: TypeAlias = Literal["auto", "exact", "approximate"] | Any
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 
@@ -130,7 +132,7 @@ class KNNGraph(Option):
         ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
         nearest neighbour. If None, the default of the estimator. Methods that use only distances refuse it.
     width : float or None, default=None
-        Width of "heat". If None, the median squared length of the edges.
+        Width of the weights "heat". If None, the median squared length of the edges.
     search : {"auto", "exact", "approximate"}, index or tuple, default="auto"
         Neighbour search. "auto" searches many high-dimensional rows approximately and reports its recall. An
         object with ``kneighbors(X, n_neighbors)``, or a tuple ``(indices, distances)`` of neighbours that
@@ -143,12 +145,9 @@ class KNNGraph(Option):
     symmetrize: Literal["union", "mutual", "shared"] = "union"
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", "symmetrize": "symmetrize", **_EDGES}
-
-    def _check(self) -> None:
-        _check_search(self.search)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,12 +167,11 @@ class RadiusGraph(Option):
     metric_params: dict[str, Any] | None = None
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"radius": "radius", **_EDGES}
 
     def _check(self) -> None:
-        _check_search(self.search)
         if isinstance(self.search, str) and self.search == "approximate":
             raise ValueError(
                 "search='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
@@ -203,12 +201,11 @@ class SpanningTree(Option):
     metric_params: dict[str, Any] | None = None
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", **_EDGES}
 
     def _check(self) -> None:
-        _check_search(self.search)
         if self.n_neighbors is None and isinstance(self.search, tuple):
             raise ValueError(
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a minimum"
@@ -233,7 +230,7 @@ class Dictionary(Option):
     Parameters
     ----------
     size : int or None, default=None
-        Largest number of points.
+        Largest number of points in the dictionary.
     tol : float or None, default=None
         Squared distance in feature space up to which a point is represented by earlier ones.
     points : array-like of shape (m, n_features), fitted model or None, default=None
@@ -247,7 +244,7 @@ class Dictionary(Option):
     size: int | None = None
     tol: float | None = None
     points: Any = None
-    selection: Any = "greedy"
+    selection: Literal["greedy", "rpcholesky", "random", "maxmin", "kmeans"] | Any = "greedy"
     _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
     _flat: ClassVar = {"size": "dictionary_size", "tol": "dictionary_tol", "selection": "selection"}
 
@@ -430,19 +427,18 @@ class LocalKernels(Option):
             )
 
 
-def _check_search(search: Any) -> None:
-    names = ("auto", "exact", "approximate")
-    if isinstance(search, str) and search not in names:
-        raise ValueError(f"search={search!r} is not known; choose one of {', '.join(map(repr, names))}")
-
-
 def flattened(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of an estimator with the fields of option objects in their place."""
+    """Return parameters of an estimator with the fields of option objects in their place.
+
+    A parameter becomes True if it was an object, "spanning_tree" for a spanning tree and None for other
+    graphs, unless a field has its name.
+    """
     flat = {name: value for name, value in params.items() if "__" not in name}
     for name, value in params.items():
         if isinstance(value, Option):
-            fields_ = {other: getattr(value, field) for field, other in value._flat.items()}
-            flat |= {name: True, **fields_} if not isinstance(value, _GRAPHS) else {name: None, **fields_}
+            flat[name] = None if isinstance(value, _GRAPHS) else True
+            flat[name] = "spanning_tree" if isinstance(value, SpanningTree) else flat[name]
+            flat |= {other: getattr(value, field) for field, other in value._flat.items()}
     return flat
 
 
@@ -454,26 +450,29 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
     """
     declared, params = declared_parameters(cls), dict(flat)
     for name, parameter in declared.items():
-        kinds = parameter.options
-        used = {other for kind in kinds for other in kind._flat.values() if other in params} - set(declared)
-        if not used or isinstance(params.get(name), Option):
+        kinds, value = parameter.options, params.get(name)
+        given = {other for kind in kinds for other in kind._flat.values() if params.get(other) is not None}
+        used = sorted(given - set(declared))
+        is_tree = SpanningTree in kinds and isinstance(value, str) and value == "spanning_tree"
+        if not (used or is_tree) or isinstance(value, Option):
             continue
-        given = ", ".join(sorted(used))
-        if "bool" in parameter.types and not params.get(name):  # an option of an option
-            if all(other in _shared(declared, name) for other in used):
+        if "bool" in parameter.types and not value:  # an option of an option
+            if _shared(declared, name).issuperset(used):
                 continue
-            raise ValueError(f"{given} is not used without {name}; set {name}=True")
-        if isinstance(params.get(name), str) and kinds[0] is KNNGraph:
-            if params[name] == "precomputed_nearest_neighbors":
+            raise ValueError(f"{', '.join(used)} is not used without {name}; set {name}=True")
+        if is_tree:
+            kinds = (SpanningTree,)
+        elif isinstance(value, str) and kinds[0] is KNNGraph:
+            if value == "precomputed_nearest_neighbors":
                 params["metric"] = "precomputed"
-            elif params[name] != "nearest_neighbors":
-                raise ValueError(f"{given} is for graphs, got {name}={params[name]!r}")
-        kind = next((each for each in kinds if used <= set(each._flat.values())), None)
+            elif value != "nearest_neighbors":
+                raise ValueError(f"{', '.join(used)} is for graphs, got {name}={value!r}")
+        kind = next((each for each in kinds if given <= set(each._flat.values())), None)
         if kind is None:
-            raise ValueError(f"{given} cannot be combined; leave out some of them")
-        values = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
-        params[name] = kind(**values)
-    return params
+            raise ValueError(f"{', '.join(sorted(given))} cannot be combined; leave out some of them")
+        fields_ = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
+        params[name] = kind(**fields_)
+    return {name: value for name, value in params.items() if name in declared or value is not None}
 
 
 def _shared(declared: Mapping[str, Parameter], name: str) -> set[str]:

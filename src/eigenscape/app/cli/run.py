@@ -15,6 +15,7 @@ from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
 from eigenscape.app.cli.memory import announce_memory
 from eigenscape.app.methods import make_estimator, method_of
+from eigenscape.options import flattened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -374,7 +375,7 @@ def describe_fit(estimator: BaseEstimator, embedding: np.ndarray, with_loss: boo
     has_loss = with_loss and "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
     return {
         "method": method_of(estimator),
-        "parameters": estimator.get_params(),
+        "parameters": flattened(estimator.get_params(deep=False)),
         "shape": list(embedding.shape),
         "participation_ratio": participation_ratio(embedding),
         "few_rows": {found.coordinate + 1: found.points + 1 for found in localized_coordinates(embedding)},

@@ -29,6 +29,7 @@ from eigenscape.app.explore.maps import ExploredMap, warm_up
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import class_name
 from eigenscape.exceptions import ModelFileError
+from eigenscape.options import Option, flattened
 
 #: Prefix of the folders of servers, followed by the number of their process.
 _PREFIX = "eigenscape-explore-"
@@ -302,13 +303,18 @@ def _changed_parameters(estimator: Any) -> dict[str, Any]:
 
     if not hasattr(estimator, "get_params"):
         return {}
-    defaults = {name: each.default for name, each in inspect.signature(type(estimator)).parameters.items()}
+    given = estimator.get_params(deep=False)
+    defaults: dict[str, Any] = {}
+    for option in (value for value in given.values() if isinstance(value, Option)):
+        defaults |= {flat: getattr(type(option), field, None) for field, flat in option._flat.items()}
+    defaults |= {name: each.default for name, each in inspect.signature(type(estimator)).parameters.items()}
     return {
         name: value
-        for name, value in estimator.get_params(deep=False).items()
+        for name, value in flattened(given).items()
         if name not in ("verbose", "n_jobs")
         and isinstance(value, bool | int | float | str | None)
         and value != defaults.get(name)
+        and not (value is True and defaults.get(name) is None)  # an object, whose fields are listed
     }
 
 
