@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,9 @@ from eigenscape._parameters import (
     check_parameters,
     declared_parameters,
 )
+
+if TYPE_CHECKING:
+    from eigenscape.graph.given import NeighborSearcher
 
 __all__ = [
     "Anchors",
@@ -47,7 +50,7 @@ __all__ = [
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
 #: A named neighbour search, an index, or neighbours that have been computed.
-Search: TypeAlias = Literal["auto", "exact", "approximate"] | Any
+Search: TypeAlias = 'Literal["auto", "exact", "approximate"] | NeighborSearcher | tuple[Any, ...]'
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 
@@ -244,7 +247,7 @@ class Dictionary(Option):
     size: int | None = None
     tol: float | None = None
     points: Any = None
-    selection: Literal["greedy", "rpcholesky", "random", "maxmin", "kmeans"] | Any = "greedy"
+    selection: Literal["greedy", "rpcholesky", "random", "maxmin", "kmeans"] | ArrayLike = "greedy"
     _limits: ClassVar = {"size": COUNT, "tol": NOT_NEGATIVE}
     _flat: ClassVar = {"size": "dictionary_size", "tol": "dictionary_tol", "selection": "selection"}
 

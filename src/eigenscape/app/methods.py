@@ -17,11 +17,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from eigenscape._extras import optional_import
-from eigenscape._parameters import Limits, declared_parameters
 from eigenscape.app.errors import CommandError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from eigenscape._parameters import Limits
 
 #: Parameters that are set by options of the command line itself, or from Python only.
 _EXCLUDED = ("verbose",)
@@ -211,6 +212,8 @@ def _parse_numbers(text: str) -> Any:
 
 def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
     """Return the parameters of everyday use, the others, and then the fields of option objects."""
+    from eigenscape._parameters import declared_parameters
+
     own = declared_parameters(cls)
     plain = [
         name for name, each in own.items() if not each.options or each.choices or {*each.types} - {"None"}
@@ -229,6 +232,8 @@ def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
 
 def _described(cls: type, names: Mapping[str, str]) -> dict[str, Parameter]:
     """Return parameters of a class by the names they have here; required ones may be left out."""
+    from eigenscape._parameters import declared_parameters
+
     documented, declared, found = _documented_parameters(cls), declared_parameters(cls), {}
     for own, name in names.items():
         each = declared[own]

@@ -155,10 +155,10 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
 @pytest.mark.long
 def test_parameters_reach_the_estimator(tmp_path, table):
     out = tmp_path / "map.npy"
-    options = "--n_neighbors 7 --joined=mutual --n-landmarks auto --no-ordinal --radius none"
+    options = "--n_neighbors 7 --symmetrize=mutual --n-landmarks auto --no-ordinal --radius none"
     found = json.loads(good("embed", table, "-m isomap -d 3 -o", out, options, "--json").stdout)
     chosen = found["parameters"]
-    assert (chosen["n_components"], chosen["n_neighbors"], chosen["joined"], chosen["n_landmarks"]) == (
+    assert (chosen["n_components"], chosen["n_neighbors"], chosen["symmetrize"], chosen["n_landmarks"]) == (
         3,
         7,
         "mutual",

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape import options
 from eigenscape.app.methods import EVERYDAY, all_methods, estimator_class, parameters, summary
 
 
@@ -98,6 +97,8 @@ def show_method(name: str) -> None:
 
 def _heading(group: str) -> str:
     """Return the heading of the parameters that are not for everyday use."""
+    from eigenscape import options
+
     if group not in options.__all__:
         return "Further parameters:"
     return f"Fields of {group}: {summary(getattr(options, group))}"

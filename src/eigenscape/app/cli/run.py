@@ -15,7 +15,6 @@ from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
 from eigenscape.app.cli.memory import announce_memory
 from eigenscape.app.methods import make_estimator, method_of
-from eigenscape.options import flattened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -369,6 +368,7 @@ def describe_fit(estimator: BaseEstimator, embedding: np.ndarray, with_loss: boo
     The rows that carry a coordinate, if they are few, are listed by the number of the coordinate, both
     counted from 1.
     """
+    from eigenscape.options import flattened
     from eigenscape.quality import localized_coordinates, participation_ratio
 
     fitted = vars(estimator)
