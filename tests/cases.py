@@ -47,8 +47,18 @@ from eigenscape import (
     SpectralClustering,
     kernels,
 )
-from eigenscape.options import Anchors, Dictionary, Ordinal, RadiusGraph
-from eigenscape.solvers import SolverConfig
+from eigenscape.options import (
+    Anchors,
+    Dictionary,
+    Independence,
+    KNNGraph,
+    Landmarks,
+    LocalKernels,
+    Ordinal,
+    RadiusGraph,
+    Solver,
+    SpanningTree,
+)
 
 N_TRAIN, N_NEW = 80, 12
 
@@ -77,6 +87,7 @@ class Case(NamedTuple):
 
 #: Landmarks given by number.
 GIVEN = [3, 70, 8, 41, 22, 57, 64, 15, 33, 79]
+BLOCKED = Solver(storage="blocked")
 
 # --- data ---------------------------------------------------------------------------------------------------
 
@@ -332,8 +343,8 @@ def _kernel_pca() -> None:
             eigen_solver=solver,
         )
     _add("gamma", "wide", KernelPCA, gamma=0.2, n_components=5)
-    _add("blocked", "curve", KernelPCA, storage="blocked")
-    _add("blocked-lanczos", "curve", KernelPCA, storage="blocked", eigen_solver="lanczos")
+    _add("blocked", "curve", KernelPCA, eigen_solver=BLOCKED)
+    _add("blocked-lanczos", "curve", KernelPCA, eigen_solver=Solver("lanczos", storage="blocked"))
     _add("linear-all-components", "curve", KernelPCA, kernel="linear", n_components=None)
     _add("laplacian-all-components", "wide", KernelPCA, kernel="laplacian", n_components=None)
     _add("callable", "curve", KernelPCA, kernel=bump)
@@ -343,7 +354,7 @@ def _kernel_pca() -> None:
     _add("precomputed-sparse", "sparse similarities", KernelPCA, kernel="precomputed")
     _add("precomputed-twins", "twin similarities", KernelPCA, kernel="precomputed")
     _add("twins", "twins", KernelPCA)
-    _add("blocked-twins", "twins", KernelPCA, kernel="poly", storage="blocked")
+    _add("blocked-twins", "twins", KernelPCA, kernel="poly", eigen_solver=BLOCKED)
     for kernel in ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid"):
         _add(f"{kernel}-sparse", "counts", KernelPCA, kernel=kernel)
 
@@ -351,51 +362,70 @@ def _kernel_pca() -> None:
 def _dictionaries() -> None:
     """A dictionary for every kernel, normalisation and way of choosing."""
     add = partial(_add, cls=GreedySpectralEmbedding)
+    coarse = Dictionary(tol=1e-2)
     for normalization in ("additive", "divisive", None):
         for sum_to_one in (True, False):
             for tol in (1e-1, 1e-6):
                 name = f"{normalization}-{'hull' if sum_to_one else 'span'}-{tol}"
-                add(name, "curve", normalization=normalization, sum_to_one=sum_to_one, tol=tol)
+                members = Dictionary(tol=tol)
+                add(name, "curve", normalization=normalization, sum_to_one=sum_to_one, dictionary=members)
         for averages in ("dictionary", "random"):
             add(
                 f"{normalization}-{averages}",
                 "curve",
                 normalization=normalization,
                 averages=averages,
-                tol=1e-2,
+                dictionary=coarse,
             )
-        add(f"{normalization}-size", "wide", normalization=normalization, tol=None, dictionary_size=25)
+        add(f"{normalization}-size", "wide", normalization=normalization, dictionary=Dictionary(25))
         add(f"{normalization}-twins", "twins", normalization=normalization)
-        add(f"{normalization}-sparse", "counts", normalization=normalization, tol=1e-2)
+        add(f"{normalization}-sparse", "counts", normalization=normalization, dictionary=coarse)
         add(f"{normalization}-precomputed", "similarities", kernel="precomputed", normalization=normalization)
     for kernel in ("linear", "poly", "laplacian", "cosine"):
         add(kernel, "curve", kernel=kernel)
     for kernel in ("linear", "laplacian", "cosine"):
-        add(f"{kernel}-all-components", "curve", kernel=kernel, n_components=None, tol=1e-2)
-    add("poly-ten-components", "curve", kernel="poly", n_components=10, tol=1e-2)
+        add(f"{kernel}-all-components", "curve", kernel=kernel, n_components=None, dictionary=coarse)
+    add("poly-ten-components", "curve", kernel="poly", n_components=10, dictionary=coarse)
     for selection in ("random", "maxmin", "kmeans"):
-        add(selection, "curve", selection=selection, dictionary_size=20)
-    add("numbers", "curve", selection=[3, 1, 4, 15, 9, 26, 5, 35, 8])
-    add("points", "curve", selection=curve(15, seed=7))
-    add("words", "words", kernel=shared_letters, tol=1e-2)
+        add(selection, "curve", dictionary=Dictionary(20, selection=selection))
+    add("numbers", "curve", dictionary=Dictionary(selection=[3, 1, 4, 15, 9, 26, 5, 35, 8]))
+    add("points", "curve", dictionary=Dictionary(points=curve(15, seed=7)))
+    add("words", "words", kernel=shared_letters, dictionary=coarse)
     for tol in (1e-1, 1e-6):
-        add(f"divided-first-{tol}", "curve", normalization="divisive", normalize_first=True, tol=tol)
-    add("callable", "curve", kernel=bump, tol=1e-2)
+        add(
+            f"divided-first-{tol}",
+            "curve",
+            normalization="divisive",
+            normalize_first=True,
+            dictionary=Dictionary(tol=tol),
+        )
+    add("callable", "curve", kernel=bump, dictionary=coarse)
     for kernel in ("rbf", "linear", "poly"):
-        _add(f"dictionary-{kernel}", "curve", KernelPCA, kernel=kernel, dictionary_tol=1e-3)
-    _add("dictionary-size", "wide", KernelPCA, dictionary_size=30)
-    _add("dictionary-precomputed", "similarities", KernelPCA, kernel="precomputed", dictionary_tol=1e-3)
-    _add("dictionary-twins", "twins", KernelPCA, dictionary_tol=1e-4)
-    _add("dictionary-points", "curve", KernelPCA, dictionary=curve(15, seed=7))
-    fitted = GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(tol=1e-2)).fit(curve(60, seed=7))
-    _add("dictionary-model", "curve", KernelPCA, gamma=0.5, dictionary=fitted)
-    add("model", "curve", gamma=0.5, selection=fitted)
+        _add(f"dictionary-{kernel}", "curve", KernelPCA, kernel=kernel, approximation=Dictionary(tol=1e-3))
+    _add("dictionary-size", "wide", KernelPCA, approximation=Dictionary(30))
+    _add(
+        "dictionary-precomputed",
+        "similarities",
+        KernelPCA,
+        kernel="precomputed",
+        approximation=Dictionary(tol=1e-3),
+    )
+    _add("dictionary-twins", "twins", KernelPCA, approximation=Dictionary(tol=1e-4))
+    _add("dictionary-points", "curve", KernelPCA, approximation=Dictionary(points=curve(15, seed=7)))
+    fitted = GreedySpectralEmbedding(gamma=0.5, dictionary=coarse).fit(curve(60, seed=7))
+    model = Dictionary(points=fitted)
+    _add("dictionary-model", "curve", KernelPCA, gamma=0.5, approximation=model)
+    add("model", "curve", gamma=0.5, dictionary=model)
     for cls, common in ((LaplacianEigenmaps, {}), (SpectralClustering, {"n_clusters": 3, "n_init": 2})):
-        _add("dictionary", "curve", cls, affinity="rbf", dictionary_tol=1e-4, **common)
-        _add("dictionary-size", "curve", cls, affinity="rbf", gamma=0.5, dictionary_size=30, **common)
-        _add("dictionary-twins", "twins", cls, affinity="rbf", dictionary_tol=1e-4, **common)
-        _add("dictionary-poly", "positive", cls, affinity="poly", dictionary_tol=1e-3, **common)
-        _add("dictionary-model", "curve", cls, affinity="rbf", gamma=0.5, dictionary=fitted, **common)
+        _add("dictionary", "curve", cls, affinity="rbf", approximation=Dictionary(tol=1e-4), **common)
+        _add(
+            "dictionary-size", "curve", cls, affinity="rbf", gamma=0.5, approximation=Dictionary(30), **common
+        )
+        _add("dictionary-twins", "twins", cls, affinity="rbf", approximation=Dictionary(tol=1e-4), **common)
+        _add(
+            "dictionary-poly", "positive", cls, affinity="poly", approximation=Dictionary(tol=1e-3), **common
+        )
+        _add("dictionary-model", "curve", cls, affinity="rbf", gamma=0.5, approximation=model, **common)
 
 
 def _pca() -> None:
@@ -434,7 +464,7 @@ def _classical_mds() -> None:
     _add("twins", "twins", ClassicalMDS, metric="cityblock")
     _add("sparse", "counts", ClassicalMDS)
     _add("cityblock-sparse", "counts", ClassicalMDS, metric="cityblock")
-    _add("blocked", "curve", ClassicalMDS, storage="blocked")
+    _add("blocked", "curve", ClassicalMDS, eigen_solver=BLOCKED)
     weights = np.linspace(1, 3, N_TRAIN)
     _add("weights", "wide", ClassicalMDS, n_components=3, centering=weights / weights.sum())
     _add("weights-list", "curve", ClassicalMDS, metric="cityblock", centering=list(weights / weights.sum()))
@@ -485,10 +515,10 @@ def _threshold() -> None:
     """Spectral clustering by a cut in two."""
     add = partial(_add, cls=SpectralClustering, n_clusters=2, assign_labels="threshold")
     for weights in ("binary", "heat", "inverse"):
-        add(f"threshold-{weights}", "curve", weights=weights)
+        add(f"threshold-{weights}", "curve", affinity=KNNGraph(weights=weights))
     for solver in ("dense", "lanczos", "shift-invert"):
         add(f"threshold-{solver}", "curve", eigen_solver=solver)
-    add("threshold-radius", "curve", affinity="radius", radius=1.0)
+    add("threshold-radius", "curve", affinity=RadiusGraph(1.0))
     add("threshold-rbf", "curve", affinity="rbf")
 
 
@@ -499,13 +529,12 @@ def _rotations() -> None:
         add(f"{rule}-neighbors", "curve")
         add(f"{rule}-twins", "twins")
         add(f"{rule}-rbf", "curve", affinity="rbf")
-        add(f"{rule}-dictionary", "curve", affinity="rbf", dictionary_tol=1e-4)
+        add(f"{rule}-dictionary", "curve", affinity="rbf", approximation=Dictionary(tol=1e-4))
         add(f"{rule}-parts", "split", on_disconnected="per_component")
     _add("more-components", "curve", SpectralClustering, n_clusters=3, n_components=5, n_init=2)
     _add("fewer-components", "curve", SpectralClustering, n_clusters=4, n_components=2, n_init=2)
-    add("threshold-rbf-no-diagonal", "curve", affinity="rbf", include_diagonal=False)
     add("threshold-precomputed-sparse", "sparse similarities", affinity="precomputed")
-    add("threshold-twins", "twins", weights="heat")
+    add("threshold-twins", "twins", affinity=KNNGraph(weights="heat"))
     add("threshold-distances-twins", "twin distances", affinity="precomputed_nearest_neighbors")
     for mode in ("connect", "largest"):
         add(f"threshold-split-{mode}", "split", on_disconnected=mode)
@@ -519,124 +548,115 @@ def _affinities(cls: type, **common: Any) -> None:
         _add(name, kind, cls, affinity=affinity, **params, **common)
 
     for weights in ("binary", "heat", "inverse", "local"):
-        add(f"neighbors-{weights}", "curve", weights=weights)
-        add(f"radius-{weights}", "curve", affinity="radius", radius=1.0, weights=weights)
-        add(f"twins-{weights}", "twins", weights=weights)
+        add(f"neighbors-{weights}", "curve", KNNGraph(weights=weights))
+        add(f"radius-{weights}", "curve", RadiusGraph(1.0, weights=weights))
+        add(f"twins-{weights}", "twins", KNNGraph(weights=weights))
     for solver in ("dense", "lanczos", "shift-invert", "multilevel"):
         add(f"neighbors-{solver}", "curve", eigen_solver=solver)
-    add("approximate", "wide", neighbors="approximate", n_neighbors=6)
-    add("approximate-cosine", "wide", neighbors="approximate", metric="cosine", weights="heat")
-    add("exact", "wide", neighbors="exact", n_neighbors=6)
+    add("approximate", "wide", KNNGraph(6, search="approximate"))
+    add("approximate-cosine", "wide", KNNGraph(metric="cosine", weights="heat", search="approximate"))
+    add("exact", "wide", KNNGraph(6, search="exact"))
     for solver in ("dense", "lanczos"):
-        add(f"rbf-{solver}", "curve", affinity="rbf", eigen_solver=solver)
-        add(f"rbf-no-diagonal-{solver}", "curve", affinity="rbf", include_diagonal=False, eigen_solver=solver)
-    add("heat-t", "curve", weights="heat", t=0.5)
+        add(f"rbf-{solver}", "curve", "rbf", eigen_solver=solver)
+    add("heat-width", "curve", KNNGraph(weights="heat", width=0.5))
     add("wide", "wide", n_neighbors=6)
-    add("cosine-metric", "wide", metric="cosine", weights="heat")
-    add("callable-metric", "curve", metric=taxi, weights="heat")
-    add("sparse", "counts", weights="inverse")
+    add("cosine-metric", "wide", KNNGraph(metric="cosine", weights="heat"))
+    add("callable-metric", "curve", KNNGraph(metric=taxi, weights="heat"))
+    add("flat-metric", "wide", metric="cosine")
+    add("sparse", "counts", KNNGraph(weights="inverse"))
     add("twins-sparse", "twin counts", n_neighbors=6)
-    add("no-diagonal", "curve", include_diagonal=False)
     for affinity in ("rbf", "laplacian", "gaussian", "laplace"):
-        add(affinity, "curve", affinity=affinity, gamma=None if affinity == "rbf" else 1.0)
+        add(affinity, "curve", affinity, gamma=None if affinity == "rbf" else 1.0)
     for affinity in ("cosine", "linear", "poly", "sigmoid"):
-        add(affinity, "positive", affinity=affinity)
-        add(f"{affinity}-sparse-no-diagonal", "counts", affinity=affinity, include_diagonal=False)
-    add("callable", "curve", affinity=bump)
-    add("words", "words", affinity=shared_letters)
-    add("words-no-diagonal", "words", affinity=shared_letters, include_diagonal=False)
-    add("object", "curve", affinity=kernels.Laplace(gamma=0.7), include_diagonal=False)
-    add("rbf-twins", "twins", affinity="rbf")
-    add("rbf-twins-no-diagonal", "twins", affinity="rbf", include_diagonal=False)
-    for diagonal in (True, False):
-        suffix = "" if diagonal else "-no-diagonal"
-        add(f"precomputed{suffix}", "similarities", affinity="precomputed", include_diagonal=diagonal)
-        add(
-            f"precomputed-sparse{suffix}",
-            "sparse similarities",
-            affinity="precomputed",
-            include_diagonal=diagonal,
-        )
-        add(
-            f"precomputed-twins{suffix}",
-            "twin similarities",
-            affinity="precomputed",
-            include_diagonal=diagonal,
-        )
-    add("distances", "distances", affinity="precomputed_nearest_neighbors", weights="heat")
-    add("distances-twins", "twin distances", affinity="precomputed_nearest_neighbors", weights="inverse")
-    add("graph", "graph", affinity="precomputed_nearest_neighbors", weights="heat")
-    add("graph-twins", "twin graph", affinity="precomputed_nearest_neighbors")
+        add(affinity, "positive", affinity)
+        add(f"{affinity}-sparse", "counts", affinity)
+    add("callable", "curve", bump)
+    add("words", "words", shared_letters)
+    add("object", "curve", kernels.Laplace(gamma=0.7))
+    add("rbf-twins", "twins", "rbf")
+    add("precomputed", "similarities", "precomputed")
+    add("precomputed-sparse", "sparse similarities", "precomputed")
+    add("precomputed-twins", "twin similarities", "precomputed")
+    add("distances", "distances", KNNGraph(metric="precomputed", weights="heat"))
+    add("distances-twins", "twin distances", KNNGraph(metric="precomputed", weights="inverse"))
+    add("graph", "graph", KNNGraph(metric="precomputed", weights="heat"))
+    add("graph-twins", "twin graph", "precomputed_nearest_neighbors")
     for rule in ("mutual", "shared"):
-        add(f"{rule}-heat", "curve", joined=rule, weights="heat")
-        add(f"{rule}-twins", "twins", joined=rule)
-        add(f"{rule}-distances", "twin distances", affinity="precomputed_nearest_neighbors", joined=rule)
-        add(f"{rule}-graph", "graph", affinity="precomputed_nearest_neighbors", joined=rule)
-        add(f"{rule}-mst", "twins", affinity="mst_nearest_neighbors", joined=rule, n_neighbors=5)
-    for affinity in ("mst", "mst_nearest_neighbors"):
+        add(f"{rule}-heat", "curve", KNNGraph(symmetrize=rule, weights="heat"))
+        add(f"{rule}-twins", "twins", KNNGraph(symmetrize=rule))
+        add(f"{rule}-distances", "twin distances", KNNGraph(metric="precomputed", symmetrize=rule))
+        add(f"{rule}-graph", "graph", KNNGraph(metric="precomputed", symmetrize=rule))
+    for name, n_neighbors in (("tree", None), ("tree-neighbors", 10)):
         for weights in ("binary", "heat", "inverse"):
-            add(f"{affinity}-{weights}", "curve", affinity=affinity, weights=weights)
-        add(f"{affinity}-twins", "twins", affinity=affinity)
-        add(f"{affinity}-wide", "wide", affinity=affinity)
-        add(f"{affinity}-sparse", "counts", affinity=affinity)
+            add(f"{name}-{weights}", "curve", SpanningTree(n_neighbors, weights=weights))
+        for kind in ("twins", "wide", "counts"):
+            add(f"{name}-{kind}", kind, SpanningTree(n_neighbors))
+    add("tree-by-name", "curve", "spanning_tree")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         for weights in ("binary", "heat", "inverse"):
-            apart(
-                f"split-{weights}-{mode}", "split", weights=weights, t=100.0
-            )  # wide enough for the edges that connect
-        apart(f"split-distances-{mode}", "split distances", affinity="precomputed_nearest_neighbors")
+            width = 100.0 if weights == "heat" else None  # wide enough for the edges that connect
+            apart(f"split-{weights}-{mode}", "split", KNNGraph(weights=weights, width=width))
+        apart(f"split-distances-{mode}", "split distances", "precomputed_nearest_neighbors")
         if (cls, mode) != (
             SpectralClustering,
             "per_component",
         ):  # a point without any neighbour has no cluster of its own
-            apart(f"lonely-{mode}", "lonely", affinity="radius", radius=1.5)
+            apart(f"lonely-{mode}", "lonely", RadiusGraph(1.5))
         if mode != "connect":  # there are no distances by which to connect
-            apart(
-                f"split-graph-{mode}", "split graph", affinity="precomputed_nearest_neighbors", n_neighbors=5
-            )
-            apart(f"split-rbf-{mode}", "split", affinity="rbf", gamma=1.0)
-            apart(f"split-precomputed-{mode}", "split similarities", affinity="precomputed")
-            apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", affinity="precomputed")
+            apart(f"split-graph-{mode}", "split graph", "precomputed_nearest_neighbors", n_neighbors=5)
+            apart(f"split-rbf-{mode}", "split", "rbf", gamma=1.0)
+            apart(f"split-precomputed-{mode}", "split similarities", "precomputed")
+            apart(f"split-precomputed-sparse-{mode}", "split sparse similarities", "precomputed")
+
+
+def _without_diagonal(cls: type) -> None:
+    """Affinities of a sample to itself set to 0."""
+    add = partial(_add, cls=cls, include_diagonal=False)
+    for solver in ("dense", "lanczos"):
+        add(f"rbf-no-diagonal-{solver}", "curve", affinity="rbf", eigen_solver=solver)
+    add("no-diagonal", "curve")
+    for affinity in ("cosine", "linear", "poly", "sigmoid"):
+        add(f"{affinity}-sparse-no-diagonal", "counts", affinity=affinity)
+    add("words-no-diagonal", "words", affinity=shared_letters)
+    add("object-no-diagonal", "curve", affinity=kernels.Laplace(gamma=0.7))
+    add("rbf-twins-no-diagonal", "twins", affinity="rbf")
+    add("precomputed-no-diagonal", "similarities", affinity="precomputed")
+    add("precomputed-sparse-no-diagonal", "sparse similarities", affinity="precomputed")
+    add("precomputed-twins-no-diagonal", "twin similarities", affinity="precomputed")
 
 
 def _diffusion() -> None:
     """What a diffusion map has beyond the affinities, and eigenvectors passed over."""
     add = partial(_add, cls=DiffusionMap, affinity="rbf")
+    local = partial(_add, cls=DiffusionMap, affinity=kernels.VariableGaussian())
     for alpha in (0, 0.5, 1):
         for time in (0, 0.5, 3):
             add(f"alpha-{alpha}-time-{time}", "curve", alpha=alpha, diffusion_time=time)
         add(f"alpha-{alpha}-no-diagonal", "curve", alpha=alpha, include_diagonal=False)
-        add(f"alpha-{alpha}-local", "curve", alpha=alpha, bandwidth="local")
+        local(f"alpha-{alpha}-local", "curve", alpha=alpha)
         add(f"alpha-{alpha}-twins", "twins", alpha=alpha)
-    add("local-twins", "twins", bandwidth="local", n_neighbors=5, gamma=0.5)
-    add("local-sparse", "counts", bandwidth="local")
-    add("local-wide", "wide", bandwidth="local", include_diagonal=False)
+    local("local-twins", "twins", affinity=kernels.VariableGaussian(5, 0.5))
+    local("local-sparse", "counts")
+    local("local-wide", "wide", include_diagonal=False)
     for mode in ("connect", "per_component", "largest"):
-        add(f"split-local-{mode}", "split", bandwidth="local", n_neighbors=3, on_disconnected=mode)
-    graph = partial(_add, cls=DiffusionMap, affinity="nearest_neighbors", weights="local", n_neighbors=6)
+        local(f"split-local-{mode}", "split", affinity=kernels.VariableGaussian(3), on_disconnected=mode)
+    graph = partial(_add, cls=DiffusionMap, affinity=KNNGraph(6, weights="local"))
     for alpha in (0, 1):
         graph(f"local-graph-{alpha}", "curve", alpha=alpha)
         graph(f"local-graph-{alpha}-twins", "twins", alpha=alpha)
-    graph("local-graph-mutual", "curve", joined="mutual")
+    graph("local-graph-mutual", "curve", affinity=KNNGraph(6, symmetrize="mutual", weights="local"))
     for mode in ("connect", "per_component", "largest"):
         graph(f"split-local-graph-{mode}", "split", on_disconnected=mode)
     for cls in (LaplacianEigenmaps, DiffusionMap):
         _add("independent", "curve", cls, affinity="rbf", independent=True)
-        _add(
-            "independent-graph",
-            "curve",
-            cls,
-            affinity="nearest_neighbors",
-            independent=True,
-            independence_threshold=0.1,
-        )
-        _add("independent-twins", "twins", cls, affinity="rbf", independent=True, n_candidates=12)
+        _add("independent-graph", "curve", cls, independent=Independence(threshold=0.1))
+        candidates = Independence(n_candidates=12)
+        _add("independent-twins", "twins", cls, affinity="rbf", independent=candidates)
         _add(
             "independent-split",
             "split",
             cls,
-            affinity="nearest_neighbors",
             n_neighbors=4,
             independent=True,
             on_disconnected="per_component",
@@ -646,14 +666,13 @@ def _diffusion() -> None:
 def _isomap() -> None:
     for repair in ("keep", "clip", "shift"):
         _add(f"neighbors-{repair}", "curve", Isomap, indefinite=repair)
-        _add(f"radius-{repair}", "curve", Isomap, radius=1.0, indefinite=repair)
+        _add(f"radius-{repair}", "curve", Isomap, graph=RadiusGraph(1.0), indefinite=repair)
         _add(f"distances-{repair}", "distances", Isomap, metric="precomputed", indefinite=repair)
         _add(
             f"distances-radius-{repair}",
             "distances",
             Isomap,
-            metric="precomputed",
-            radius=1.0,
+            graph=RadiusGraph(1.0, metric="precomputed"),
             indefinite=repair,
         )
         _add(f"graph-{repair}", "graph", Isomap, metric="precomputed", indefinite=repair)
@@ -672,36 +691,37 @@ def _isomap() -> None:
         _add(solver, "curve", Isomap, eigen_solver=solver)
     _add("wide", "wide", Isomap, n_neighbors=6)
     _add("cosine", "wide", Isomap, metric="cosine")
-    _add("approximate", "wide", Isomap, neighbors="approximate", n_neighbors=6)
+    _add("approximate", "wide", Isomap, graph=KNNGraph(6, search="approximate"))
     _add("cityblock", "curve", Isomap, metric="cityblock")
     _add("callable", "curve", Isomap, metric=taxi)
     _add("sparse", "counts", Isomap)
     _add("twins-sparse", "twin counts", Isomap, n_neighbors=6)
     _add("graph-twins", "twin graph", Isomap, metric="precomputed")
     for rule in ("mutual", "shared"):
-        _add(rule, "curve", Isomap, joined=rule)
-        _add(f"{rule}-graph", "twin graph", Isomap, metric="precomputed", joined=rule)
-        _add(f"{rule}-landmarks", "twins", Isomap, joined=rule, n_landmarks=20)
-        _add(f"{rule}-split", "split", Isomap, joined=rule, on_disconnected="per_component")
+        _add(rule, "curve", Isomap, graph=KNNGraph(symmetrize=rule))
+        _add(f"{rule}-graph", "twin graph", Isomap, graph=KNNGraph(metric="precomputed", symmetrize=rule))
+        _add(f"{rule}-landmarks", "twins", Isomap, graph=KNNGraph(symmetrize=rule), n_landmarks=20)
+        graph = KNNGraph(symmetrize=rule)
+        _add(f"{rule}-split", "split", Isomap, graph=graph, on_disconnected="per_component")
     for mode in ("connect", "per_component", "largest"):
         apart = partial(_add, cls=Isomap, on_disconnected=mode)
         for repair in ("keep", "clip", "shift"):
             apart(f"split-{repair}-{mode}", "split", indefinite=repair)
         apart(f"split-distances-{mode}", "split distances", metric="precomputed")
-        apart(f"lonely-{mode}", "lonely", radius=1.5)
-        apart(f"lonely-distances-{mode}", "lonely distances", metric="precomputed", radius=1.5)
+        apart(f"lonely-{mode}", "lonely", graph=RadiusGraph(1.5))
+        apart(f"lonely-distances-{mode}", "lonely distances", graph=RadiusGraph(1.5, metric="precomputed"))
         if mode != "connect":
             apart(f"split-graph-{mode}", "split graph", metric="precomputed", n_neighbors=5)
 
 
 def _landmark_mds() -> None:
     for how in ("maxmin", "random", "kmeans", "greedy"):
-        _add(how, "curve", LandmarkMDS, landmarks=how, n_landmarks=12)
-        _add(f"{how}-auto", "wide", LandmarkMDS, landmarks=how, n_components=3)
-        _add(f"{how}-twins", "twins", LandmarkMDS, landmarks=how, n_landmarks=20)
+        _add(how, "curve", LandmarkMDS, approximation=Landmarks(12, how))
+        _add(f"{how}-auto", "wide", LandmarkMDS, approximation=Landmarks(selection=how), n_components=3)
+        _add(f"{how}-twins", "twins", LandmarkMDS, approximation=Landmarks(20, how))
     _add("all", "twins", LandmarkMDS, n_landmarks=N_TRAIN)
-    _add("given", "curve", LandmarkMDS, landmarks=GIVEN)
-    _add("points", "curve", LandmarkMDS, landmarks=curve(11, seed=7), n_components=3)
+    _add("given", "curve", LandmarkMDS, approximation=Landmarks(None, GIVEN))
+    _add("points", "curve", LandmarkMDS, approximation=Landmarks(None, curve(11, seed=7)), n_components=3)
     _add("cosine", "wide", LandmarkMDS, metric="cosine", n_landmarks=25)
     _add("seuclidean", "curve", LandmarkMDS, metric="seuclidean", n_landmarks=25)
     _add("callable", "curve", LandmarkMDS, metric=taxi, n_landmarks=10)
@@ -711,13 +731,25 @@ def _landmark_mds() -> None:
         "words",
         LandmarkMDS,
         metric=different_letters,
-        landmarks=["abba", "cafe", "head", "bee", "gag", "fad"],
+        approximation=Landmarks(None, ["abba", "cafe", "head", "bee", "gag", "fad"]),
     )
     _add("precomputed", "distances", LandmarkMDS, metric="precomputed", n_landmarks=15)
-    _add("precomputed-twins", "twin distances", LandmarkMDS, metric="precomputed", landmarks="greedy")
-    _add("precomputed-narrow", "narrow distances", LandmarkMDS, metric="precomputed", landmarks=GIVEN)
+    _add(
+        "precomputed-twins",
+        "twin distances",
+        LandmarkMDS,
+        metric="precomputed",
+        approximation=Landmarks(selection="greedy"),
+    )
+    _add(
+        "precomputed-narrow",
+        "narrow distances",
+        LandmarkMDS,
+        metric="precomputed",
+        approximation=Landmarks(None, GIVEN),
+    )
     _add("sparse", "counts", LandmarkMDS, n_landmarks=30)
-    _add("kmeans-sparse", "counts", LandmarkMDS, n_landmarks=30, landmarks="kmeans")
+    _add("kmeans-sparse", "counts", LandmarkMDS, approximation=Landmarks(30, "kmeans"))
     for solver in ("dense", "lanczos"):
         _add(
             f"magnitude-{solver}",
@@ -743,31 +775,31 @@ def _landmark_mds() -> None:
 def _landmark_isomap() -> None:
     add = partial(_add, cls=Isomap)
     for how in ("maxmin", "random", "kmeans", "greedy"):
-        add(f"landmarks-{how}", "curve", landmarks=how, n_landmarks=20)
-        add(f"landmarks-{how}-auto", "curve", landmarks=how, n_landmarks="auto")
-        add(f"landmarks-{how}-twins", "twins", landmarks=how, n_landmarks=20)
+        add(f"landmarks-{how}", "curve", approximation=Landmarks(20, how))
+        add(f"landmarks-{how}-auto", "curve", approximation=Landmarks("auto", how))
+        add(f"landmarks-{how}-twins", "twins", approximation=Landmarks(20, how))
     for repair in ("clip", "shift"):
         add(f"landmarks-{repair}", "curve", n_landmarks=20, indefinite=repair)
         add(
             f"landmarks-{repair}-graph", "twin graph", n_landmarks=20, metric="precomputed", indefinite=repair
         )
     add("landmarks-all", "twins", n_landmarks=N_TRAIN)
-    add("landmarks-given", "curve", landmarks=GIVEN)
-    add("landmarks-points", "curve", landmarks=curve(11, seed=7))
+    add("landmarks-given", "curve", approximation=Landmarks(None, GIVEN))
+    add("landmarks-points", "curve", approximation=Landmarks(None, curve(11, seed=7)))
     add("landmarks-magnitude", "curve", n_landmarks=30, order="magnitude", n_components=4, n_neighbors=5)
-    add("landmarks-radius", "curve", n_landmarks=20, radius=1.0)
-    add("landmarks-approximate", "wide", n_landmarks=20, neighbors="approximate", n_neighbors=6)
+    add("landmarks-radius", "curve", n_landmarks=20, graph=RadiusGraph(1.0))
+    add("landmarks-approximate", "wide", n_landmarks=20, graph=KNNGraph(6, search="approximate"))
     add("landmarks-sparse", "twin counts", n_landmarks=20, n_neighbors=6)
     add("landmarks-distances-twins", "twin distances", n_landmarks=20, metric="precomputed")
-    add("landmarks-distances-given", "distances", landmarks=GIVEN, metric="precomputed")
-    add("landmarks-graph-given", "graph", landmarks=GIVEN, metric="precomputed")
+    add("landmarks-distances-given", "distances", metric="precomputed", approximation=Landmarks(None, GIVEN))
+    add("landmarks-graph-given", "graph", metric="precomputed", approximation=Landmarks(None, GIVEN))
     for mode in ("connect", "per_component", "largest"):
         apart = partial(add, on_disconnected=mode)
         apart(f"landmarks-split-{mode}", "split", n_landmarks=20)
         apart(f"landmarks-split-auto-{mode}", "split", n_landmarks="auto")
         apart(f"landmarks-split-shift-{mode}", "split", n_landmarks=20, indefinite="shift")
         apart(f"landmarks-split-distances-{mode}", "split distances", n_landmarks=20, metric="precomputed")
-        apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, radius=1.5)
+        apart(f"landmarks-lonely-{mode}", "lonely", n_landmarks=20, graph=RadiusGraph(1.5))
         if mode != "connect":
             apart(
                 f"landmarks-split-graph-{mode}",
@@ -792,8 +824,8 @@ def _pivots() -> None:
     _add("value", "wide", MetricMap, metric="chebyshev", order="value", n_landmarks=30, n_components=4)
     _add("magnitude", "wide", MetricMap, metric="chebyshev", n_landmarks=30, n_components=6)
     for how in ("maxmin", "kmeans", "greedy"):
-        _add(how, "curve", MetricMap, landmarks=how, n_landmarks=10)
-    _add("given", "curve", MetricMap, landmarks=GIVEN)
+        _add(how, "curve", MetricMap, approximation=Landmarks(10, how))
+    _add("given", "curve", MetricMap, approximation=Landmarks(None, GIVEN))
 
 
 def _lle() -> None:
@@ -818,7 +850,7 @@ def _lle() -> None:
             )
         _add(f"{method}-wide", "wide", cls, method=method, n_neighbors=10)
         _add(f"{method}-cityblock", "wide", cls, method=method, metric="cityblock", n_neighbors=10)
-        _add(f"{method}-radius", "wide", cls, method=method, radius=2.5)
+        _add(f"{method}-radius", "wide", cls, method=method, graph=RadiusGraph(2.5))
         _add(f"{method}-distances", "distances", cls, method=method, metric="precomputed")
         _add(
             f"{method}-distances-twins",
@@ -828,16 +860,16 @@ def _lle() -> None:
             metric="precomputed",
             n_neighbors=12,
         )
-    _add("distances-c", "distances", cls, metric="precomputed", radius=1.5, c=3.0)
+    _add("distances-c", "distances", cls, graph=RadiusGraph(1.5, metric="precomputed"), c=3.0)
     _add("callable", "curve", cls, metric=taxi, reg=1e-2)
     _add("seuclidean", "wide", cls, metric="seuclidean", n_neighbors=10)
     _add("sparse", "counts", cls, n_neighbors=10)
     _add("cosine-sparse", "counts", cls, metric="cosine", n_neighbors=10)
-    _add("sparse-distances", "sparse distances", cls, metric="precomputed", radius=1.2)
+    _add("sparse-distances", "sparse distances", cls, graph=RadiusGraph(1.2, metric="precomputed"))
     for mode in ("connect", "per_component", "largest"):
-        _add(f"lonely-{mode}", "lonely", cls, radius=1.5, reg=1e-2, on_disconnected=mode)
+        _add(f"lonely-{mode}", "lonely", cls, graph=RadiusGraph(1.5), reg=1e-2, on_disconnected=mode)
     _add("cosine", "wide", cls, metric="cosine", n_neighbors=10)
-    _add("approximate", "wide", cls, neighbors="approximate", n_neighbors=10)
+    _add("approximate", "wide", cls, graph=KNNGraph(10, search="approximate"))
     _add("c-split", "split", cls, c=2.0, on_disconnected="per_component", reg=1e-2)
 
 
@@ -886,7 +918,7 @@ def _eigenmaps() -> None:
     for kind in ("wide", "twins"):
         add(KernelEigenmap, kind, kind, n_kernels=3)
     for placement in ("kmeans", "maxmin", "greedy"):
-        add(KernelEigenmap, placement, "curve", centers=placement, n_kernels=6)
+        add(KernelEigenmap, placement, "curve", kernels=LocalKernels(centers=placement), n_kernels=6)
     for correction in ("raw", "affine", "reweighted", "stochastic"):
         add(
             KernelEigenmap,
@@ -897,21 +929,35 @@ def _eigenmaps() -> None:
             n_kernels=6,
         )
     add(KernelEigenmap, "iterative", "curve", n_kernels=6, eigen_solver="iterative")
-    add(KernelEigenmap, "elliptic", "curve", covariances="full", n_kernels=6)
-    add(KernelEigenmap, "elliptic-wide", "wide", covariances="full", n_kernels=3)
-    add(KernelEigenmap, "elliptic-densities", "curve", covariances="full", n_kernels=6, posterior=False)
+    add(KernelEigenmap, "elliptic", "curve", kernels=LocalKernels(covariances="full"), n_kernels=6)
+    add(KernelEigenmap, "elliptic-wide", "wide", kernels=LocalKernels(covariances="full"), n_kernels=3)
+    add(
+        KernelEigenmap,
+        "elliptic-densities",
+        "curve",
+        kernels=LocalKernels(covariances="full"),
+        n_kernels=6,
+        posterior=False,
+    )
     for n_local in (0, 1):
         add(
             KernelEigenmap,
             f"local-{n_local}",
             "curve",
-            local_components=n_local,
+            kernels=LocalKernels(local_components=n_local),
             n_kernels=8,
             inverse="blocks",
         )
     add(KernelEigenmap, "features", "wide", basis="features", correction="affine", n_components=3)
     add(KernelEigenmap, "sparse-features", "counts", basis="features", correction="affine", n_components=3)
-    add(KernelEigenmap, "auto", "curve", n_kernels="auto", local_components=1, regularization=1.0)
+    add(
+        KernelEigenmap,
+        "auto",
+        "curve",
+        n_kernels="auto",
+        kernels=LocalKernels(local_components=1),
+        regularization=1.0,
+    )
     for affine in (True, False):
         for kind in ("curve", "wide", "twins"):
             add(LocalityPreservingProjection, f"{kind}-{affine}", kind, affine=affine)
@@ -932,11 +978,11 @@ def _ordinal() -> None:
     add("callable", "curve", metric=taxi, n_components=1)
     add("sparse", "counts")
 
-    def isomap(name: str, kind: str, **params: Any) -> None:
+    def isomap(name: str, kind: str, ties: str = "primary", **params: Any) -> None:
         WITHOUT_KERNEL.append(
             Case(
                 f"Isomap-ordinal-{name}",
-                partial(Isomap, ordinal=Ordinal(n_init=2, max_iter=3000), **params),
+                partial(Isomap, ordinal=Ordinal(n_init=2, ties=ties, max_iter=3000), **params),
                 kind,
             )
         )
@@ -975,10 +1021,10 @@ def _pictures() -> None:
 def _anchors() -> None:
     """LLE has the kernel ``A H A'``; that of Laplacian eigenmaps is one under the measure of the degrees."""
     for kind in ("curve", "twins", "wide"):
-        _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, n_anchors=20)
+        _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, approximation=Anchors(20))
         case = partial(LaplacianEigenmaps, approximation=Anchors(20))
         WITHOUT_KERNEL.append(Case(f"LaplacianEigenmaps-anchors-{kind}", case, kind))
-    _add("anchors-modified", "curve", LocallyLinearEmbedding, n_anchors=25, method="modified")
+    _add("anchors-modified", "curve", LocallyLinearEmbedding, approximation=Anchors(25), method="modified")
     heat = partial(LaplacianEigenmaps, affinity=RadiusGraph(1.0, weights="heat"), approximation=Anchors(25))
     WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
 
@@ -988,7 +1034,7 @@ def _supervised() -> None:
     for cls in (LaplacianEigenmaps, DiffusionMap):
         _add("labels", "curve", cls, some_labels, target_weight=0.7)
     add = partial(_add, cls=LaplacianEigenmaps, given=some_labels, target_weight=0.3)
-    add("labels-twins", "twins", weights="heat", n_neighbors=6)
+    add("labels-twins", "twins", affinity=KNNGraph(6, weights="heat"))
     add("labels-sparse", "counts")
     add("labels-graph", "graph", affinity="precomputed_nearest_neighbors", n_neighbors=8)
     add("labels-twin-distances", "twin distances", affinity="precomputed_nearest_neighbors", n_neighbors=8)
@@ -997,12 +1043,15 @@ def _supervised() -> None:
 
 
 def _objects() -> None:
-    """Objects in the place of names: a neighbour searcher and a solver configuration."""
-    objects = {"neighbors": NearestNeighbors(algorithm="ball_tree"), "eigen_solver": SolverConfig("dense")}
+    """A neighbour searcher of scikit-learn, and an option for the eigensolver."""
+    search = NearestNeighbors(algorithm="ball_tree")
     for cls in (LaplacianEigenmaps, Isomap, LocallyLinearEmbedding):
+        name = "affinity" if cls is LaplacianEigenmaps else "graph"
+        objects = {name: KNNGraph(search=search), "eigen_solver": Solver("dense")}
         _add("objects", "curve", cls, **objects)
         _add("objects-twins", "twins", cls, **objects)
-        _add("objects-split", "split", cls, n_neighbors=8, on_disconnected="per_component", **objects)
+        objects[name] = KNNGraph(8, search=search)
+        _add("objects-split", "split", cls, on_disconnected="per_component", **objects)
 
 
 _pca()
@@ -1017,8 +1066,10 @@ _parametric()
 _pictures()
 _classical_mds()
 _affinities(LaplacianEigenmaps)
+_without_diagonal(LaplacianEigenmaps)
 _supervised()
 _affinities(DiffusionMap)
+_without_diagonal(DiffusionMap)
 _diffusion()
 _affinities(SpectralClustering, n_clusters=3, n_init=3)
 _threshold()
@@ -1045,7 +1096,7 @@ def _weighted() -> None:
     for kernel in ("rbf", "linear", "laplacian"):
         add(kernel, KernelPCA, kernel=kernel, gamma=None if kernel == "linear" else 0.4)
     add("sparse", KernelPCA, "counts", gamma=0.1)
-    add("blocked", KernelPCA, gamma=0.4, storage="blocked", eigen_solver="lanczos")
+    add("blocked", KernelPCA, gamma=0.4, eigen_solver=Solver("lanczos", storage="blocked"))
     add("words", KernelPCA, "words", kernel=shared_letters)
     add("precomputed", KernelPCA, "similarities", kernel="precomputed")
     for repair in ("keep", "clip", "shift"):
@@ -1057,13 +1108,13 @@ def _weighted() -> None:
     add("per_component", Isomap, "split", n_neighbors=4, on_disconnected="per_component")
     for cls in (LaplacianEigenmaps, DiffusionMap):
         add("graph", cls, n_neighbors=6)
-        add("heat", cls, n_neighbors=6, weights="heat", include_diagonal=False)
+        add("heat", cls, affinity=KNNGraph(6, weights="heat"), include_diagonal=False)
         add("twins", cls, "twins", n_neighbors=6)
         add("rbf", cls, affinity="rbf", gamma=1.0)
         add("cosine", cls, "positive", affinity="cosine")
         add("precomputed", cls, "similarities", affinity="precomputed")
         add("per_component", cls, "split", n_neighbors=4, on_disconnected="per_component")
-        add("largest", cls, "lonely", affinity="radius", radius=1.5, on_disconnected="largest")
+        add("largest", cls, "lonely", affinity=RadiusGraph(1.5), on_disconnected="largest")
     add("alpha", DiffusionMap, affinity="rbf", gamma=1.0, alpha=0.5, diffusion_time=2)
     for how in ("kmeans", "discretize", "cluster_qr", "recursive"):
         add(how, SpectralClustering, n_clusters=3, n_neighbors=6, assign_labels=how)

@@ -3,8 +3,8 @@
 The product of all parameters stays in ``make test-all``. ``make check`` and ``make test`` run a part of it in
 which each of these facts occurs at least once:
 
-- each estimator, and each value of each parameter for the estimators that own it: estimators whose parameter
-  is read by the same code are one owner;
+- each estimator, and each value of each parameter, or of each field of an option, for the estimators that own
+  it: estimators whose parameter is read by the same code are one owner;
 - each pair (kernel family, normalisation), (kernel family, kind of data), (eigensolver, storage) and
   (kernel family, treatment of a disconnected graph), in any estimator.
 """
@@ -12,11 +12,15 @@ which each of these facts occurs at least once:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from eigenscape.kernels import VariableGaussian
+from eigenscape.options import Landmarks, Option, Solver
 
 #: Whether the tests run the product of all parameters.
 PRODUCT = os.environ.get("EIGENSCAPE_PRODUCT", "") not in ("", "0")
@@ -28,8 +32,12 @@ _OWNERS = {
     "distance": ("ClassicalMDS", "LandmarkMDS", "FastMap", "MetricMap", "OrdinalMDS"),
     "kernel": ("KernelPCA", "GreedySpectralEmbedding"),
 }
-#: Parameters that are read by the code of another group.
-_ELSEWHERE = {"landmarks": "distance", "n_landmarks": "distance", "landmark_tol": "distance"}
+#: Names of graphs, and the option each one is short for.
+_GRAPHS = {
+    "nearest_neighbors": "KNNGraph",
+    "spanning_tree": "SpanningTree",
+    "precomputed_nearest_neighbors": "given graph",
+}
 #: Kinds of data that the same code reads, by the words in their names.
 _KINDS = ("twin", "split", "lonely", "pair", "words", "narrow", "gaps")
 _TABLES = ("sparse similarities", "similarities", "sparse distances", "distances", "graph", "counts")
@@ -63,23 +71,44 @@ def facts(case: Any) -> set[tuple[str, ...]]:
         ("given", cls.__name__, case.given.__name__),
         ("normalization", family, _normalization(cls.__name__, params)),
         ("data", family, _kind(case.data)),
-        ("solver", _text(params.get("eigen_solver")), _text(params.get("storage"))),
+        ("solver", *_solver(params.get("eigen_solver"))),
     }
     for key, value in params.items():
         if _text(value) != _text(_defaults(cls)[key]):
-            covered.add(_value(cls.__name__, key, value))
+            covered |= _values(cls.__name__, key, value)
     if case.data.startswith(("split", "lonely", "pair")):
-        affinity = _text(params.get("affinity", family))
+        affinity = _graph(params.get("affinity")) or _text(params.get("affinity", family))
         covered.add(("disconnected", affinity, str(params.get("on_disconnected"))))
     return covered
 
 
-def _value(name: str, key: str, value: Any) -> tuple[str, ...]:
-    """Return the fact of a parameter's value. Numbers are one value, except 0 and 1, which are limits."""
-    if key == "affinity" and _pairwise(value) == "pairwise" and not _is_graph(value):
+def _values(name: str, key: str, value: Any) -> set[tuple[str, ...]]:
+    """Return the facts of a parameter's value: the value, and the fields of an option."""
+    if key == "affinity" and _pairwise(value) == "pairwise" and _graph(value) is None:
         name, key = "KernelPCA", "kernel"  # evaluates the same kernels
+    landmarks = key == "n_landmarks" or isinstance(value, Landmarks)  # read by the code of another group
+    owner = "distance" if landmarks else _owner(name, key)
+    return {("value", owner, *fact) for fact in [(key, _number(value)), *_fields(key, value)]}
+
+
+def _fields(key: str, option: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each field of an option that is not at its default."""
+    for field in fields(option) if isinstance(option, Option) else ():
+        value = getattr(option, field.name)
+        if field.default is MISSING or _text(value) != _text(field.default):
+            yield f"{key}__{field.name}", _number(value)
+
+
+def _number(value: Any) -> str:
+    """Return the text of a value. Numbers are one value, except 0 and 1, which are limits."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and value not in (0, 1)
-    return "value", _ELSEWHERE.get(key, _owner(name, key)), key, "a number" if number else _text(value)
+    return "a number" if number else _text(value)
+
+
+def _solver(solver: Any) -> tuple[str, str]:
+    """Return eigensolver and storage."""
+    option = solver if isinstance(solver, Solver) else Solver(solver)
+    return _text(option.method), option.storage
 
 
 @cache
@@ -101,10 +130,10 @@ def _owner(name: str, key: str) -> str:
 def _family(name: str, params: dict[str, Any]) -> str:
     """Return the kind of kernel, by the code that evaluates it."""
     if name in _OWNERS["affinity"]:
-        given = params["affinity"] == "precomputed_nearest_neighbors"
-        on_graph = _is_graph(params["affinity"])
-        local = "local " if params.get("weights" if on_graph else "bandwidth") == "local" else ""
-        return local + ("given graph" if given else "graph" if on_graph else _pairwise(params["affinity"]))
+        affinity, graph = params["affinity"], _graph(params["affinity"])
+        local = isinstance(affinity, VariableGaussian) or getattr(affinity, "weights", None) == "local"
+        kind = _pairwise(affinity) if graph is None else "given graph" if graph == "given graph" else "graph"
+        return ("local " if local else "") + kind
     if "kernel" in params:
         return _pairwise(params["kernel"])
     if name in _OWNERS["distance"]:
@@ -112,8 +141,12 @@ def _family(name: str, params: dict[str, Any]) -> str:
     return name
 
 
-def _is_graph(affinity: Any) -> bool:
-    return isinstance(affinity, str) and ("neighbors" in affinity or affinity in ("radius", "mst"))
+def _graph(affinity: Any) -> str | None:
+    """Return the kind of graph, or None for a kernel."""
+    if isinstance(affinity, Option):
+        given = affinity.metric == "precomputed"  # type: ignore[attr-defined]
+        return "given graph" if given else type(affinity).__name__
+    return _GRAPHS.get(affinity) if isinstance(affinity, str) else None
 
 
 def _pairwise(kernel: Any) -> str:
@@ -126,7 +159,7 @@ def _pairwise(kernel: Any) -> str:
 def _normalization(name: str, params: dict[str, Any]) -> str:
     """Return the repair of an indefinite kernel, and the option that changes the normalisation."""
     given = str(params.get("normalization", name in _OWNERS["affinity"]))
-    few = any(params.get(key) is not None for key in ("dictionary", "dictionary_tol", "n_landmarks"))
+    few = any(params.get(key) is not None for key in ("approximation", "n_landmarks"))
     return f"{given} {params.get('indefinite')} {float(params.get('alpha', 0))} {few}"
 
 

@@ -34,11 +34,15 @@ def test_few_cases_are_chosen():
 def test_facts_tell_parameters_data_and_pairs_apart():
     cases = {case.id: case for case in PRODUCTS["CASES"]}
     heat = facts(cases["LaplacianEigenmaps-neighbors-heat"])
-    assert ("value", "affinity", "weights", "'heat'") in heat
+    assert ("value", "affinity", "affinity__weights", "'heat'") in heat
     assert ("estimator", "LaplacianEigenmaps") in heat
     same = facts(cases["DiffusionMap-neighbors-heat"])  # the same code reads the parameter
-    assert ("value", "affinity", "weights", "'heat'") in same
+    assert ("value", "affinity", "affinity__weights", "'heat'") in same
     split = facts(cases["LaplacianEigenmaps-split-distances-largest"])
-    assert ("disconnected", "'precomputed_nearest_neighbors'", "largest") in split
+    assert ("disconnected", "given graph", "largest") in split
     assert ("data", "given graph", "split distances") in split
-    assert ("solver", "'lanczos'", "'blocked'") not in heat
+    assert ("solver", "'lanczos'", "blocked") not in heat
+    assert ("solver", "'lanczos'", "blocked") in facts(cases["KernelPCA-blocked-lanczos"])
+    landmarks = facts(cases["Isomap-landmarks-greedy"])  # chosen by the code that LandmarkMDS uses
+    assert ("value", "distance", "approximation__selection", "'greedy'") in landmarks
+    assert ("value", "distance", "approximation__n", "a number") in landmarks
