@@ -56,18 +56,24 @@ def test_walks_are_readable():
 
 def test_walks_contain_the_mathematics():
     fit, embed = (walks.as_list(walks.walks()[name]) for name in (walks.FIT, walks.EMBED))
-    for step in ("laplacian.laplacian_eigenmaps", "divide.divide", "lanczos.thick_restart_lanczos"):
+    for step in ("laplacian.laplacian_eigenmaps", "normalize.divide", "lanczos.thick_restart_lanczos"):
         assert f"`{step}`" in fit
-    for step in ("embed.embed", "isomap.isomap", "center.center", "solve.principal", "writing.write_table"):
+    for step in (
+        "embed.embed",
+        "isomap.isomap",
+        "normalize.center",
+        "solve.principal",
+        "writing.write_table",
+    ):
         assert f"`{step}`" in embed
     assert "`eigenfunctions.Eigenfunctions.__call__`" in walks.as_list(walks.walks()[walks.TRANSFORM])
 
 
 def test_functions_are_traced_in_the_order_of_their_first_calls():
-    from eigenscape.normalize.divide import inverse_power, row_sums
+    from eigenscape.normalize import inverse_power, row_sums
 
     found = walks.trace(lambda: [inverse_power(row_sums(matrix)) for matrix in np.ones((2, 3, 3))])
-    names = [function.name for function in found if function.file == "normalize/divide.py"]
+    names = [function.name for function in found if function.file == "normalize.py"]
     assert names == ["row_sums", "inverse_power"]
 
 
@@ -81,7 +87,7 @@ def test_functions_are_traced_in_the_order_of_their_first_calls():
         ("operators/gram.py", "check_finite", False),  # a check
         ("eigenfunctions.py", "Embedding.residuals", False),  # a property
         ("eigenfunctions.py", "Embedding.transform", False),  # two lines
-        ("graph/union.py", "union.<locals>.tally", False),  # nested
+        ("graph/sparse_distances.py", "union.<locals>.tally", False),  # nested
     ],
 )
 def test_steps_of_a_walk(file, name, is_step):

@@ -253,7 +253,11 @@ def test_nothing_is_printed_before_the_delay(monkeypatch, capsys):
 
 
 def test_remaining_times_are_those_of_the_steps():
-    remaining = _progress_displays.remaining_time
+
+    def remaining(elapsed, completed, total, bound=False):
+        line = _progress_displays.Line(total, bound, completed)
+        return line.remaining(line.stage_began + elapsed)
+
     assert remaining(60, 25, 100) == "about 3 min left"
     assert remaining(60, 25, 100, bound=True) == "at most 3 min left"
     assert remaining(10, 50, 100) == "about 10 s left"
@@ -273,7 +277,7 @@ def test_steps_of_an_earlier_stage_do_not_count(monkeypatch):
             sleep(0.3)
             advance(100)
             line = display().line("iterations")
-            text = line.describe("iterations", line.work.began + 30.0)
+            text = line.describe("iterations", line.stage_began + 30.0)
     assert text.endswith("at most 4 min left")
 
 

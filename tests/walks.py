@@ -36,7 +36,7 @@ EMBED = "eigenscape embed flowers.csv -m isomap"
 ON_THE_PAGE = (FIT, TRANSFORM, EMBED)
 
 #: Which functions of these modules run depends on the machine and on the time, so they are never counted.
-MACHINE = ("_memory.py", "_notebook_progress.py", "_progress_displays.py")
+MACHINE = ("_memory.py", "_progress_displays.py")
 #: Modules that the lists leave out: optional input types, validation, error messages.
 PLUMBING = re.compile(
     r"_\w+\.py"  # threads, memory, progress, warnings, lazy imports

@@ -61,7 +61,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {
     ),
     "Explorer, files and settings": (
         "The browser; models and tables on disk; maps without training rows; shared neighbour searches.",
-        ["explore", "save", "load", "read", "ParametricMap", "shared_neighbors"],
+        ["explore", "save", "load", "read", "ParametricMap"],
     ),
 }
 

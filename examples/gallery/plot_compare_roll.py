@@ -8,7 +8,6 @@ The roll has two coordinates: the way along it (colour) and its height. Which me
 import matplotlib.pyplot as plt
 import numpy as np
 
-import eigenscape
 from eigenscape import PCA, DiffusionMap, Isomap, KernelPCA, LaplacianEigenmaps, LocallyLinearEmbedding
 from eigenscape.datasets import swiss_roll
 from eigenscape.quality import trustworthiness
@@ -24,12 +23,11 @@ models = {
     "Diffusion map": DiffusionMap(n_neighbors=10),
 }
 figure, axes = plt.subplots(2, 3, figsize=(9, 5.6))
-with eigenscape.shared_neighbors():  # neighbours are searched once
-    for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
-        Y = model.fit_transform(X)
-        ax.scatter(*Y.T, c=t, s=6)
-        ax.set_title(f"{name}, trust {trustworthiness(X, Y):.3f}")
-        ax.set(xticks=[], yticks=[])
+for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
+    Y = model.fit_transform(X)
+    ax.scatter(*Y.T, c=t, s=6)
+    ax.set_title(f"{name}, trust {trustworthiness(X, Y):.3f}")
+    ax.set(xticks=[], yticks=[])
 plt.show()
 
 # %%

@@ -59,7 +59,6 @@ __all__ = [
     "report",
     "save",
     "sc",
-    "shared_neighbors",
 ]
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ if TYPE_CHECKING:
         align,
         graph_embedding,
     )
-    from eigenscape.graph.shared import shared_neighbors
     from eigenscape.io import load, read, save
 
 _MODULES = (
@@ -119,7 +117,6 @@ _HOMES = {
     **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
     "explore": "eigenscape.app.explore",
-    "shared_neighbors": "eigenscape.graph.shared",
     **{name: f"eigenscape.{name}" for name in _MODULES},
 }
 __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -9,10 +9,6 @@ import numpy as np
 
 from eigenscape._typing import is_sparse
 
-#: Depth below which nested objects are represented by their type only.
-_DEEPEST = 3
-_LONGEST = 60
-
 
 def short_repr(self: Any) -> str:
     """Return a one-line representation of a dataclass, for use as its ``__repr__``."""
@@ -21,7 +17,7 @@ def short_repr(self: Any) -> str:
 
 def _dataclass(value: Any, depth: int) -> str:
     name = type(value).__name__
-    if depth >= _DEEPEST:
+    if depth >= 3:  # deeper objects are represented by their type only
         return f"{name}(...)"
     parts = (f"{field.name}={_short(getattr(value, field.name), depth + 1)}" for field in fields(value))
     return f"{name}({', '.join(parts)})"
@@ -44,4 +40,4 @@ def _short(value: Any, depth: int) -> str:
     if value.__class__.__repr__ is object.__repr__:
         return f"{type(value).__name__}(...)"
     text = repr(value)
-    return text if len(text) <= _LONGEST and "\n" not in text else f"{type(value).__name__}(...)"
+    return text if len(text) <= 60 and "\n" not in text else f"{type(value).__name__}(...)"

@@ -28,8 +28,8 @@ _GROUP_FILES = (
 def available_bytes() -> int:
     """Return the bytes that can be allocated without swapping.
 
-    The least of what the machine has free, the limits of the process (``ulimit -v`` and ``ulimit -d``) and
-    those of its container leave.
+    The minimum of the free memory of the machine and of what the limits of the process (``ulimit -v`` and
+    ``ulimit -d``) and of its container leave.
     """
     return max(0, min([_machine_bytes(), *_process_bytes(), *_container_bytes(_CGROUPS, _OWN_CGROUPS)]))
 

@@ -17,7 +17,7 @@ from eigenscape.exceptions import DataRangeError
 
 #: Largest magnitude of a value, about 1.6e60.
 LARGEST = 2.0**200
-#: That of values in single precision, about 1.2e18: their squares are computed in it.
+#: Largest magnitude of a value in single precision, about 1.2e18: squares are computed in it.
 LARGEST_SINGLE = 2.0**60
 #: The largest magnitude of training data must be at least this, about 6.2e-61.
 SMALLEST = 2.0**-200

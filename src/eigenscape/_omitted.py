@@ -9,7 +9,7 @@ import numpy as np
 from eigenscape._typing import Rows
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.row_index import rows_equal
-from eigenscape.normalize.repair import remove_components
+from eigenscape.normalize import remove_components
 
 
 class OmittedArray:

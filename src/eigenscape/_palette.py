@@ -45,7 +45,7 @@ def legend_order(names: Sequence[str] | np.ndarray) -> list[int]:
 
 
 def category_colors(count: int) -> list[str]:
-    """Return ``count`` colours, at most twenty: those of a colour-blind safe palette up to ten.
+    """Return ``count`` colours, at most twenty; up to ten they are from a colour-blind safe palette.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class _Listener:
     shown: set[str] = field(default_factory=set)  # stages that have a line
 
     def show(self, name: str, total: float | None, bound: bool) -> Callable[[float], None]:
-        """Add a line for the stage, or continue that of an earlier stage of the same name.
+        """Add a line for the stage, or continue the line of an earlier stage of the same name.
 
         Nested stages have no line, but the first one with a total advances the line of an enclosing stage
         without one.

@@ -1,11 +1,13 @@
-"""Displays of progress: bars on a terminal, lines of text elsewhere."""
+"""Displays of progress: bars on a terminal and in notebooks, lines of text elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -17,22 +19,11 @@ QUIET_SECONDS = 2.0
 _MIN_SECONDS, _MIN_SHARE = 2.0, 0.01
 
 
-class ProgressLine(Protocol):
-    """State of one line of a progress display."""
-
-    completed: float
-    total: float | None
-
-
 class ProgressDisplay(Protocol):
     """Interface of a progress display with one line per stage."""
 
     def add(self, name: str, total: float | None, bound: bool = False) -> None:
         """Add a line; with ``bound``, fewer steps than the total may suffice."""
-        ...
-
-    def line(self, name: str) -> ProgressLine:
-        """Return the state of a line."""
         ...
 
     def restart(self, name: str, total: float | None, bound: bool = False) -> None:
@@ -52,29 +43,6 @@ class ProgressDisplay(Protocol):
         ...
 
 
-def remaining_time(elapsed: float, completed: float, total: float | None, bound: bool = False) -> str:
-    """Return the remaining time, assuming that steps take equally long: "about 3 min"; "" if unknown.
-
-    Parameters
-    ----------
-    elapsed : float
-        Seconds since the stage began.
-    completed, total : float
-        Number of steps done, and of all steps; None if it is not known.
-    bound : bool
-        Whether fewer steps may suffice.
-    """
-    seconds = remaining_seconds(elapsed, completed, total)
-    return "" if seconds is None else f"{'at most' if bound else 'about'} {format_duration(seconds)} left"
-
-
-def remaining_seconds(elapsed: float, completed: float, total: float | None) -> float | None:
-    """Return the remaining seconds, assuming that steps take equally long; None if they are unknown yet."""
-    if not total or elapsed < _MIN_SECONDS or not _MIN_SHARE * total <= completed < total:
-        return None
-    return elapsed * (total - completed) / completed
-
-
 def format_duration(seconds: float) -> str:
     """Return a duration with the precision of an estimate: 5 s, 40 s, 3 min, 2.5 h."""
     if seconds < 10:
@@ -85,25 +53,93 @@ def format_duration(seconds: float) -> str:
 
 
 @dataclass
-class Work:
-    """Beginning of a stage: steps of earlier stages on the same line, and the time."""
+class Line:
+    """State of a line: a stage, and the steps of earlier stages of the same name."""
 
-    done: float = 0.0
-    bound: bool = False
+    total: float | None
+    bound: bool
+    completed: float = 0.0
+    earlier: float = 0.0  # steps of earlier stages
     began: float = field(default_factory=perf_counter)
+    stage_began: float = field(default_factory=perf_counter)
+    updated: float = field(default_factory=perf_counter)
+    printed: float | None = None  # when a line about it was printed last
+    running: bool = True
 
-    def remaining(self, now: float, completed: float, total: float | None) -> str:
-        """Return the remaining time of the stage."""
-        rest = None if total is None else total - self.done
-        return remaining_time(now - self.began, completed - self.done, rest, self.bound)
+    def remaining_seconds(self, now: float) -> float | None:
+        """Return the remaining seconds, assuming that steps take equally long; None if unknown."""
+        elapsed, done = now - self.stage_began, self.completed - self.earlier
+        total = 0.0 if self.total is None else self.total - self.earlier
+        known = total > 0 and elapsed >= _MIN_SECONDS and _MIN_SHARE * total <= done < total
+        return elapsed * (total - done) / done if known else None
+
+    def remaining(self, now: float) -> str:
+        """Return the remaining time of the stage: "about 3 min left"; "" if unknown."""
+        seconds = self.remaining_seconds(now)
+        if seconds is None:
+            return ""
+        return f"{'at most' if self.bound else 'about'} {format_duration(seconds)} left"
+
+    def describe(self, name: str, now: float) -> str:
+        """Return a sentence about the stage: what is done, how long it has taken and will take."""
+        if not self.running:
+            return f"{name}: done in {self.updated - self.began:.1f} s"
+        share = f"{100 * self.completed / self.total:.0f} %" if self.total else ""
+        parts = [share, f"{format_duration(now - self.began)} so far", self.remaining(now)]
+        return f"{name}: {', '.join(part for part in parts if part)}"
 
 
-class RichDisplay:
+class LineDisplay(ABC):
+    """Base of displays that keep the state of each line, for stages that advance on several threads."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, Line] = {}
+        self._lock = threading.Lock()
+
+    @abstractmethod
+    def _show(self, name: str, begins: bool) -> None:
+        """Show a line that has changed, or that begins."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish the display."""
+
+    def line(self, name: str) -> Line:
+        return self._lines[name]
+
+    def add(self, name: str, total: float | None, bound: bool = False) -> None:
+        with self._lock:
+            self._lines[name] = Line(total, bound)
+            self._show(name, True)
+
+    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
+        with self._lock:
+            line = self._lines[name]
+            line.earlier, line.bound, line.running = line.completed, bound, True
+            line.total, line.stage_began = None if total is None else line.completed + total, perf_counter()
+            self._show(name, True)
+
+    def advance(self, name: str, steps: float) -> None:
+        with self._lock:
+            line = self._lines[name]
+            line.completed, line.updated = line.completed + steps, perf_counter()
+            self._show(name, False)
+
+    def finish(self, name: str) -> None:
+        with self._lock:
+            line = self._lines[name]
+            line.completed = line.total = line.total or line.completed or 1.0
+            line.updated, line.running = perf_counter(), False
+            self._show(name, False)
+
+
+class RichDisplay(LineDisplay):
     """Progress bars by rich, on standard error."""
 
     def __init__(self, console: Any) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+        super().__init__()
         columns = (
             TextColumn("{task.description:<28}"),
             BarColumn(),
@@ -115,68 +151,18 @@ class RichDisplay:
         self._tasks: dict[str, Any] = {}
         self._progress.start()
 
-    def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        self._tasks[name] = self._progress.add_task(name, total=total, left="", work=Work(0.0, bound))
-
-    def line(self, name: str) -> Any:
-        return next(task for task in self._progress.tasks if task.id == self._tasks[name])
-
-    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        done = self.line(name).completed
-        whole = None if total is None else done + total
-        work = Work(done, bound)
-        self._progress.update(self._tasks[name], completed=done, total=whole, left="", work=work)
-
-    def advance(self, name: str, steps: float) -> None:
-        task = self.line(name)
-        left = task.fields["work"].remaining(perf_counter(), task.completed + steps, task.total)
-        self._progress.update(self._tasks[name], advance=steps, left=left)
-
-    def finish(self, name: str) -> None:
-        task = self.line(name)
-        whole = task.total or task.completed or 1
-        self._progress.update(self._tasks[name], completed=whole, total=whole, left="")
+    def _show(self, name: str, begins: bool) -> None:
+        line = self._lines[name]
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=line.total, left="")
+        left = line.remaining(perf_counter()) if line.running and not begins else ""
+        self._progress.update(self._tasks[name], completed=line.completed, total=line.total, left=left)
 
     def close(self) -> None:
         self._progress.stop()
 
 
-@dataclass
-class TextLine:
-    """State of a stage, and the times at which it began and was last updated."""
-
-    total: float | None
-    work: Work
-    completed: float = 0.0
-    began: float = field(default_factory=perf_counter)
-    updated: float = field(default_factory=perf_counter)
-    printed: float | None = None  # when a line about it was printed last
-    running: bool = True
-
-    def restart(self, total: float | None, bound: bool) -> None:
-        """Add the steps of a further stage."""
-        self.work, self.running = Work(self.completed, bound), True
-        self.total = None if total is None else self.completed + total
-
-    def advance(self, steps: float) -> None:
-        """Add steps that are done."""
-        self.completed, self.updated = self.completed + steps, perf_counter()
-
-    def finish(self) -> None:
-        """Set the stage to its total."""
-        whole = self.total or self.completed or 1
-        self.completed, self.total, self.updated, self.running = whole, whole, perf_counter(), False
-
-    def describe(self, name: str, now: float) -> str:
-        """Return a line about the stage: what is done, how long it has taken, how long it will take."""
-        elapsed = now - self.began
-        share = f"{100 * self.completed / self.total:.0f} %" if self.total else ""
-        left = self.work.remaining(now, self.completed, self.total)
-        parts = [share, f"{format_duration(elapsed)} so far", left]
-        return f"{name}: {', '.join(part for part in parts if part)}"
-
-
-class TextDisplay:
+class TextDisplay(LineDisplay):
     """Lines of text on standard error: one when a stage begins, then one every 15 s, and a last one.
 
     A thread prints the lines, so that they also come from stages that report no steps.
@@ -188,31 +174,14 @@ class TextDisplay:
     """
 
     def __init__(self, delay: float = 0.0) -> None:
-        self._lines: dict[str, TextLine] = {}
-        self._lock, self._closed = threading.Lock(), threading.Event()
-        self._first = perf_counter() + delay
+        super().__init__()
+        self._closed, self._first = threading.Event(), perf_counter() + delay
         self._thread = threading.Thread(target=self._watch, name="eigenscape progress", daemon=True)
         self._thread.start()
 
-    def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        with self._lock:
-            self._lines[name] = TextLine(total, Work(0.0, bound))
+    def _show(self, name: str, begins: bool) -> None:
+        if begins and self._lines[name].printed is None:
             self._print_due(perf_counter())
-
-    def line(self, name: str) -> TextLine:
-        return self._lines[name]
-
-    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        with self._lock:
-            self._lines[name].restart(total, bound)
-
-    def advance(self, name: str, steps: float) -> None:
-        with self._lock:
-            self._lines[name].advance(steps)
-
-    def finish(self, name: str) -> None:
-        with self._lock:
-            self._lines[name].finish()
 
     def close(self) -> None:
         self._closed.set()
@@ -229,19 +198,66 @@ class TextDisplay:
 
     def _print_due(self, now: float) -> None:
         """Print a line about each running stage that has had none for a while."""
-        if now < self._first:
-            return
-        for name, line in self._lines.items():
-            if line.running and line.printed is None:
+        for name, line in self._lines.items() if now >= self._first else ():
+            if line.running and (line.printed is None or now - line.printed >= LINE_SECONDS):
+                self._print(f"{name} ..." if line.printed is None else line.describe(name, now))
                 line.printed = now
-                self._print(f"{name} ...")
-            elif line.running and line.printed is not None and now - line.printed >= LINE_SECONDS:
-                line.printed = now
-                self._print(line.describe(name, now))
 
     def _print(self, text: str) -> None:
         if sys.stderr is not None:
             print(text, file=sys.stderr, flush=True)
+
+
+class NotebookDisplay(LineDisplay):
+    """A bar for each stage below the cell, without ipywidgets: one output, replaced under its display id.
+
+    The last state remains in the notebook, also as text.
+    """
+
+    #: Seconds between two updates of the output.
+    update_seconds = 0.2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handle: Any = None
+        self._updated = 0.0
+
+    def _show(self, name: str, begins: bool) -> None:
+        """Replace the output, or leave it for a later update if the last one is recent."""
+        new = begins and self._lines[name].earlier == 0
+        if new or perf_counter() - self._updated >= self.update_seconds:
+            self._update()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._lines:
+                self._update()
+
+    def _update(self) -> None:
+        self._updated = now = perf_counter()
+        texts = {name: line.describe(name, now) for name, line in self._lines.items()}
+        rows = []
+        for name, line in self._lines.items():
+            share = f' value="{min(1.0, line.completed / line.total):.4f}"' if line.total else ""
+            rows.append(
+                f'<div style="display:flex;gap:0.8em;align-items:center"><progress max="1"{share}'
+                f' aria-label="{escape(name)}"></progress><span>{escape(texts[name])}</span></div>'
+            )
+        html = f'<div style="font-size:0.9em">{"".join(rows)}</div>'
+        bundle = {"text/html": html, "text/plain": "\n".join(texts.values())}
+        if self._handle is not None:
+            self._handle.update(bundle, raw=True)
+            return
+        from IPython.display import display
+
+        self._handle = display(bundle, raw=True, display_id=True)
+
+
+def in_notebook() -> bool:
+    """Return whether the code runs in the kernel of a notebook."""
+    module = sys.modules.get("IPython")  # a kernel has imported it
+    shell = None if module is None else module.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
 
 
 class JoinedDisplays:
@@ -253,9 +269,6 @@ class JoinedDisplays:
     def add(self, name: str, total: float | None, bound: bool = False) -> None:
         for display in self._displays:
             display.add(name, total, bound)
-
-    def line(self, name: str) -> ProgressLine:
-        return self._displays[0].line(name)
 
     def restart(self, name: str, total: float | None, bound: bool = False) -> None:
         for display in self._displays:
@@ -279,8 +292,6 @@ def open_display(delay: float = 0.0) -> ProgressDisplay:
 
     ``delay`` is the number of seconds before the first line of text.
     """
-    from eigenscape._notebook_progress import NotebookDisplay, in_notebook
-
     if in_notebook():
         return NotebookDisplay()
     try:

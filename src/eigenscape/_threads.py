@@ -23,6 +23,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
+from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
@@ -56,7 +57,7 @@ _kept = _Kept()
 
 
 class _BlasLimit:
-    """The limit of one thread for BLAS, shared by all calls that overlap."""
+    """The limit of one thread for BLAS, a context shared by all calls that overlap."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -74,25 +75,20 @@ class _BlasLimit:
             self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
         return self._libraries[1]
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             self._calls += 1
             if self._calls == 1:
                 libraries = self._controller().lib_controllers
                 self._before = [(library, library.num_threads) for library in libraries]
                 self._outer = min((count for _, count in self._before), default=sys.maxsize)
-                for library in libraries:
-                    _set_threads(library, 1)
+                _set_threads((library, 1) for library in libraries)
 
-    def leave(self) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._calls = max(self._calls - 1, 0)
             if self._calls == 0:
-                self._restore()
-
-    def _restore(self) -> None:
-        for library, count in self._before:
-            _set_threads(library, count)
+                _set_threads(self._before)
 
     def after_fork(self) -> None:
         """Start anew in a forked process, where only the thread that forked goes on.
@@ -101,7 +97,7 @@ class _BlasLimit:
         scikit-learn) would never end: OpenMP is limited to one thread as well from now on.
         """
         if self._calls:
-            self._restore()
+            _set_threads(self._before)
         self._lock, self._calls, self._libraries, self._forked = threading.Lock(), 0, None, True
 
     def outer(self) -> int:
@@ -113,15 +109,16 @@ class _BlasLimit:
             return min((library.num_threads for library in libraries), default=sys.maxsize)
 
 
-def _set_threads(library: Any, count: int) -> None:
-    """Set the number of threads of a library.
+def _set_threads(counts: Iterable[tuple[Any, int]]) -> None:
+    """Set the numbers of threads of libraries.
 
     Since threadpoolctl 3.7 the thread that sets it remains the only one that may, which is released here: the
     number may be restored by another thread. If a user's own limit is in force in another thread, it wins.
     """
-    library.set_num_threads(count)
-    if hasattr(library, "clear_controlling_thread"):
-        library.clear_controlling_thread()
+    for library, count in counts:
+        library.set_num_threads(count)
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread()
 
 
 _blas = _BlasLimit()
@@ -129,21 +126,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blas.after_fork)
 
 
-@contextmanager
-def single_blas_thread() -> Iterator[None]:
-    """Limit BLAS and LAPACK to one thread within a block."""
-    _blas.enter()
-    try:
-        yield
-    finally:
-        _blas.leave()
+def single_blas_thread() -> _BlasLimit:
+    """Return a context in which BLAS and LAPACK run on one thread."""
+    return _blas
 
 
 def run_nested(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
     """Call a function on one thread, as one of several calls that run in parallel (a task of dask)."""
     before, _nested.active = _nested.active, True
     try:
-        with single_blas_thread():
+        with _blas:
             return function(*arguments, **named)
     finally:
         _nested.active = before
@@ -161,21 +153,18 @@ def n_threads(n_jobs: int | None = None) -> int:
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads, at most that of the cores; -1 for all cores. None for the number that
+        Number of threads, at most the number of cores; -1 for all cores. None for the number that
         :func:`kept_threads` was given, or for all cores, or fewer if a limit is in force.
     """
     n_jobs = _kept.n_jobs if n_jobs is None else n_jobs
-    if n_jobs == 1 or _nested.active or _in_joblib_thread():
+    if n_jobs == 1 or _nested.active:
+        return 1
+    # Within a task of joblib that shares its process; worker processes have limits of BLAS.
+    if (get_active_backend()[0].nesting_level or 0) > 0 and multiprocessing.parent_process() is None:
         return 1
     if n_jobs is None:
         return max(1, min(_cores(), _blas.outer()))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
-
-
-def _in_joblib_thread() -> bool:
-    """Return True within a task of joblib that shares its process; worker processes have limits of BLAS."""
-    backend, _ = get_active_backend()
-    return (backend.nesting_level or 0) > 0 and multiprocessing.parent_process() is None
 
 
 def parallel_map(
@@ -190,13 +179,13 @@ def parallel_map(
     first = list(islice(queue, 2))
     count = n_threads(n_jobs) if len(first) == 2 else 1
     if count == 1:
-        with single_blas_thread():
+        with _blas:
             for item in first:
                 yield function(item)
             for item in queue:
                 yield function(item)
         return
-    with single_blas_thread(), _pool(count) as pool:
+    with _blas, _pool(count) as pool:
         pending: list[Future[Result]] = []
         try:
             pending.extend(pool.submit(function, item) for item in first)
@@ -233,7 +222,7 @@ def one_thread(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
 def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
     """Keep :func:`n_threads` threads within a block, for many short loops: starting threads takes longer."""
     count = n_threads(n_jobs)
-    with single_blas_thread():
+    with _blas:
         if count == 1:
             yield one_thread
             return
@@ -242,16 +231,20 @@ def thread_team(n_jobs: int | None = None) -> Iterator[Team]:
 
 
 @contextmanager
-def kept_threads(n_jobs: int | None = None) -> Iterator[None]:
-    """Keep the threads of loops until the end of a block: starting them takes longer than a short loop.
+def kept_threads(n_jobs: Any = None) -> Iterator[None]:
+    """Limit BLAS to one thread, and keep the threads of loops until the end of a block.
 
-    ``n_jobs`` is the number of threads of loops within the block that ask for None.
+    Starting threads takes longer than a short loop. ``n_jobs`` is the number of threads of loops within the
+    block that ask for None.
     """
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
     before = _kept.pools, _kept.n_jobs
     pools = {} if before[0] is None else before[0]
-    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else n_jobs
+    _kept.pools, _kept.n_jobs = pools, before[1] if n_jobs is None else int(n_jobs)
     try:
-        yield
+        with _blas:
+            yield
     finally:
         _kept.pools, _kept.n_jobs = before
         if before[0] is None:

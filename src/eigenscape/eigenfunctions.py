@@ -48,24 +48,24 @@ class Functions(Protocol):
 class Eigenfunctions:
     """``f_r(x) = sqrt(m) / l_r * sum_i v_ri k_m(x, x_i)`` (Bengio eq. 20).
 
-    With ``weights`` the eigenvectors are those of ``W^1/2 K W^1/2``, the operator under the measure
+    With ``weights`` these are eigenvectors of ``W^1/2 K W^1/2``, the operator under the measure
     ``sum_i w_i delta(x_i)``: ``f_r(x) = sqrt(sum_i w_i) / l_r * sum_i w_i^1/2 v_ri k_m(x, x_i)``.
 
-    An eigenvalue of exactly zero has no such function. Its values at the training points are those of the
-    eigenvector; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided affinity the average over
-    their neighbours.
+    An eigenvalue of exactly zero has no such function. Its values at the training points are the entries
+    of the eigenvector times ``sqrt(m)``; other points have ``sqrt(m) sum_i v_ri k_m(x, x_i)``, for a divided
+    affinity the average over their neighbours.
     """
 
+    kernel: BoundKernel
+    pairs: EigenPairs
+    training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
+    weights: np.ndarray | None = None  # (m,) positive weights of the training points; None if all are 1
     _shapes: ClassVar = {
         "kernel.<points>": "n ...",
         "pairs.vectors": "n r",
         "training": "n r",
         "weights": "n",
     }
-    kernel: BoundKernel
-    pairs: EigenPairs
-    training: np.ndarray | None = None  # (m, r) values on the training points, if not sqrt(m) times vectors
-    weights: np.ndarray | None = None  # (m,) positive weights of the training points; None if all are 1
 
     __repr__ = short_repr
 
@@ -134,7 +134,7 @@ def measured_eigenfunctions(
 
 
 class Part(NamedTuple):
-    """Points that belong to one set of eigenfunctions, such as those of a connected component."""
+    """Points that belong to one set of eigenfunctions, such as a connected component."""
 
     functions: Functions
     trivial: int  # number of functions that are not coordinates
@@ -159,9 +159,9 @@ class InvertibleScale(Protocol):
 class Landmarks:
     """Training points of an embedding whose eigenfunctions were computed on landmarks."""
 
-    _shapes: ClassVar = {"X": "n ...", "which": "q < n"}
     X: Any  # all training points; None if the model does not store them
     which: np.ndarray | None  # (q,) indices of the landmarks; None if they are not training points
+    _shapes: ClassVar = {"X": "n ...", "which": "q < n"}
 
     __repr__ = short_repr
 
@@ -238,31 +238,21 @@ class Embedding:
 
 @dataclass(frozen=True)
 class RootScale:
-    """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5)."""
+    """``sqrt(|l_r|) v_r`` for kernel PCA, MDS and Isomap (Bengio sec. 2.1, 2.2, 2.5).
 
-    _shapes: ClassVar = {"factors": "r"}
+    FastMap and MetricMap subtract an origin from each coordinate.
+    """
+
     factors: np.ndarray  # sqrt(|l_r| / m), (r,)
-
-    def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return values * self.factors
-
-    def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return divide_nonzero(coordinates, self.factors)
-
-
-@dataclass(frozen=True)
-class ShiftedScale:
-    """``sqrt(|l_r|) v_r`` minus an origin for each coordinate (FastMap, MetricMap)."""
-
+    origin: np.ndarray | None = None  # (r,)
     _shapes: ClassVar = {"factors": "r", "origin": "r"}
-    factors: np.ndarray  # sqrt(|l_r| / m), (r,)
-    origin: np.ndarray  # (r,)
 
     def __call__(self, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return values * self.factors - self.origin
+        return values * self.factors - (0.0 if self.origin is None else self.origin)
 
     def invert(self, coordinates: np.ndarray, values: np.ndarray, Y: Rows) -> np.ndarray:
-        return divide_nonzero(coordinates + self.origin, self.factors)
+        shifted = coordinates if self.origin is None else coordinates + self.origin
+        return divide_nonzero(shifted, self.factors)
 
 
 @dataclass(frozen=True)

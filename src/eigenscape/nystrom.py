@@ -1,4 +1,4 @@
-r"""The Nystrom method on matrices: a kernel matrix of which some rows are known (Burges sec. 2.1).
+r"""The Nystrom method on matrices: a kernel matrix with some known rows (Burges sec. 2.1).
 
 A symmetric matrix of low rank is determined by the rows ``[A B]`` of a few points that span it,
 
@@ -24,13 +24,8 @@ from eigenscape.solvers.pairs import canonical_signs
 
 __all__ = ["SchurError", "approximate_eigh", "complete", "exact_eigh", "schur_error"]
 
-#: Eigenvalues of ``A`` below this share of the largest count as zero.
-_TOL = 1e-12
-#: Tolerance for entries that a matrix of low rank determines, relative to the largest.
-_AGREE = 1e-7
 
-
-def exact_eigh(A: ArrayLike, B: ArrayLike, tol: float = _TOL) -> tuple[np.ndarray, np.ndarray]:
+def exact_eigh(A: ArrayLike, B: ArrayLike, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray]:
     r"""Compute eigenvalues and eigenvectors of the completed matrix ``[A B; B' B'A^-1 B]``.
 
     Burges eq. 1.20-1.24. With ``A = U L U'`` the matrix is ``G S G'``, ``G = [A B]' U |L|^-1/2``, ``S`` the
@@ -72,7 +67,7 @@ def exact_eigh(A: ArrayLike, B: ArrayLike, tol: float = _TOL) -> tuple[np.ndarra
     A, B = _rows(A, B)
     values, U = _nonzero_eigh(A, tol)
     outside = float(np.abs(B - U @ (U.T @ B)).max(initial=0.0))
-    if outside > _AGREE * float(np.abs(B).max(initial=0.0)):
+    if outside > 1e-7 * float(np.abs(B).max(initial=0.0)):
         raise RankError(
             f"A has rank {len(values)}, and the columns of B are not in its span (by up to {outside:.1e}), so"
             " A and B do not determine the matrix; include more points in A"
@@ -85,11 +80,11 @@ def exact_eigh(A: ArrayLike, B: ArrayLike, tol: float = _TOL) -> tuple[np.ndarra
 
 
 def approximate_eigh(
-    A: ArrayLike, B: ArrayLike, n_components: int | None = None, tol: float = _TOL
+    A: ArrayLike, B: ArrayLike, n_components: int | None = None, tol: float = 1e-12
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute eigenvalues of ``A`` and its eigenvectors extended to the other points, ``[A B]' U L^-1``.
 
-    Burges eq. 1.23, 1.25. Unlike those of :func:`exact_eigh` they do not depend on further points, as a
+    Burges eq. 1.23, 1.25. Unlike the results of :func:`exact_eigh` they do not depend on further points, as a
     ``transform`` requires, but they are orthonormal on the points of ``A`` only. ``V diag(values) V'`` is the
     completed matrix if all nonzero eigenvalues are kept.
 
@@ -107,8 +102,8 @@ def approximate_eigh(
     Returns
     -------
     values : ndarray of shape (r,)
-        Eigenvalues of ``A``. Those of the whole matrix are about ``(q + n) / q`` times as large (Burges sec.
-        2.1.1).
+        Eigenvalues of ``A``. The eigenvalues of the whole matrix are about ``(q + n) / q`` times as
+        large (Burges sec. 2.1.1).
     vectors : ndarray of shape (q + n, r)
 
     Examples
@@ -151,7 +146,7 @@ def schur_error(
     C: ArrayLike | Callable[[np.ndarray], ArrayLike],
     n_columns: int = 64,
     random_state: int = 0,
-    tol: float = _TOL,
+    tol: float = 1e-12,
 ) -> SchurError:
     """Compute the Frobenius norm of the Schur complement ``C - B'A^-1 B`` (Burges sec. 2.1.3).
 

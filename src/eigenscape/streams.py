@@ -72,7 +72,7 @@ class ParquetChunks:
     path : Path
         The file or folder.
     columns : tuple of str, optional
-        Columns to read, in this order. If None, those of the first file.
+        Columns to read, in this order. If None, the columns of the first file.
     rows : int, optional
         Number of rows of a chunk. If None, a chunk has about 64 MiB in double precision.
     """

@@ -12,7 +12,7 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.neighbors import kneighbors_graph
 
 from eigenscape._loading import avoids_compiled_code, without_compiled_code
-from eigenscape.operators.product import dense_product, sparse_product
+from eigenscape.operators.gram import dense_product, sparse_product
 from eigenscape.solvers import lanczos, width
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.geodesics import geodesic_products, geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.tuning import TUNING
 from eigenscape.kernels import local
 from eigenscape.methods.lle import alignment_factor, alignment_matrix
 from eigenscape.operators import SparseOperator
@@ -184,7 +186,7 @@ def test_approximate_neighbours_are_the_same_for_any_number_of_threads():
 
 @pytest.mark.long
 def test_many_long_rows_are_searched_approximately(monkeypatch):
-    monkeypatch.setattr("eigenscape.graph.neighbors.EXACT_POINTS", 1000)
+    monkeypatch.setattr("eigenscape.graph.neighbors.TUNING", replace(TUNING, exact_points=1000))
     X = mixture(1500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)

@@ -24,7 +24,7 @@ def X() -> np.ndarray:
 def test_a_sparse_graph_without_the_distances_between_neighbours(X: np.ndarray) -> None:
     graph = NearestNeighbors(n_neighbors=6).fit(X).kneighbors_graph(mode="distance")
     with pytest.raises(
-        ValueError, match=r"does not contain that between training samples \d+ and \d+.*dense"
+        ValueError, match=r"does not contain the distance between training samples \d+ and \d+.*dense"
     ):
         LocallyLinearEmbedding(metric="precomputed", n_neighbors=6).fit(graph)
 

@@ -11,11 +11,12 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from eigenscape._compiled.cells import find_candidates
-from eigenscape.graph.approximate import RECALL, ApproximateIndex
+from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.cells import build_cells
 from eigenscape.graph.components import component_labels, connect
+from eigenscape.graph.inverted_file import build_cells
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
+from eigenscape.graph.tuning import TUNING
 
 RNG = np.random.default_rng
 
@@ -44,7 +45,7 @@ def test_recall_is_reached_and_distances_are_exact(d, rank, metric, dtype):
     Y = low_rank(3000, d, rank, dtype)[::30] + dtype(0.1)
     length, number = index.nearest(Y, 7)
     truth = np.sort(cdist(Y.astype(float), X.astype(float), metric), axis=1)
-    assert index.recall >= RECALL
+    assert index.recall >= TUNING.recall
     assert np.mean(length <= truth[:, 6:7] * (1 + 1e-6)) >= 0.97
     exact = np.take_along_axis(cdist(Y.astype(float), X.astype(float), metric), number, axis=1)
     np.testing.assert_allclose(length, exact, rtol=1e-6 if metric == "euclidean" else 1e-4, atol=1e-12)
@@ -73,7 +74,7 @@ def test_one_search_answers_both_questions(kind):
     Y = X[:90] + np.float32(0.05)
     index = make_index(kind, X)
     radii = index.nearest(X, 6)[0][:, -1]
-    own, within = index.search_both(Y, 5, radii)
+    own, within = index.search_both(Y, 5, index.prepare(radii))
     assert abs(own - index.nearest_graph(Y, 5)).max() == 0
     assert abs(within - index.radius_graph(Y, radii)).max() < 1e-13
     if kind == "blocks":

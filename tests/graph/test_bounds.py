@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.bounds import DistanceBounds
-from eigenscape.graph.union import union, union_with_transpose
+from eigenscape.graph.sparse_distances import union, union_with_transpose
 
 
 def correlated(n: int, d: int = 256, rank: int = 20, seed: int = 0) -> np.ndarray:

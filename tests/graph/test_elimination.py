@@ -1,5 +1,7 @@
 """Shortest paths by elimination: Dijkstra's distances, on every kind of graph."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,6 +16,7 @@ from eigenscape.graph.elimination import Elimination, eliminated
 from eigenscape.graph.geodesics import geodesics, half_squared_geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.tuning import TUNING
 
 
 def neighbors(m: int, d: int, k: int = 6) -> sparse.csr_array:
@@ -64,9 +67,8 @@ def all_distances(paths: Elimination) -> np.ndarray:
 @pytest.mark.parametrize("dense", [False, True], ids=["as chosen", "with a core"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_distances_are_those_of_dijkstra(name, dense, monkeypatch):
-    monkeypatch.setattr(elimination, "_SEARCH_COST", np.inf)  # never a search
-    if dense:
-        monkeypatch.setattr(elimination, "_SPARSE_EDGES", 0)
+    tuning = replace(TUNING, search_cost=np.inf)  # never a search
+    monkeypatch.setattr(elimination, "TUNING", replace(tuning, sparse_edges=0) if dense else tuning)
     lengths = GRAPHS[name]
     paths = eliminated(lengths, lengths.shape[0])
     assert paths is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,6 +17,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.graph.tuning import TUNING
 
 K = 5
 
@@ -94,6 +97,17 @@ def test_a_searcher_that_cannot_be_cloned_is_used_as_it_is(X, Y):
     same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
     with pytest.raises(ValueError, match=r"OnlyKneighbors cannot be fitted.*get_params"):
         index.subset(np.arange(5))
+
+
+def test_a_searcher_of_all_samples_is_reduced_to_the_distinct_ones(X, Y):
+    twins = np.concatenate([X, X[:40], X[:10]])
+    first, group = distinct_rows(twins)
+    searcher = OnlyKneighbors(twins)
+    searcher.n_samples_fit_ = len(twins)
+    index = neighbor_index(twins[first], neighbors=searcher, distinct=(first, group))
+    same_graph(nearest_neighbor_graph(index, K), nearest_neighbor_graph(neighbor_index(X), K), Y)
+    with pytest.raises(ValueError, match="OnlyKneighbors was fitted to 110 samples, but there are 60"):
+        neighbor_index(X, neighbors=searcher)
 
 
 def test_components_are_connected_with_a_searcher(X):
@@ -216,7 +230,7 @@ def test_classes_and_precomputed_distances_are_rejected(X):
 
 
 def test_automatic_search_of_many_rows_is_approximate_unless_exact_is_set(X, monkeypatch):
-    monkeypatch.setattr(choice, "EXACT_POINTS", 50)
+    monkeypatch.setattr(choice, "TUNING", replace(TUNING, exact_points=50))
     wide = np.hstack([X] * 6)
     assert isinstance(neighbor_index(wide), ApproximateIndex)
     assert isinstance(neighbor_index(wide, neighbors="exact"), BlockIndex)

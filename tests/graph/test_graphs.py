@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
+from eigenscape.graph.tuning import TUNING
 from eigenscape.options import RadiusGraph
 
 ESTIMATORS = {
@@ -830,6 +832,6 @@ def test_few_rows_have_the_hashes_that_compiled_code_gives_to_many(monkeypatch):
     X = np.random.default_rng(0).normal(size=(50, 7))
     X[3, 2], X[4, 5] = -0.0, 0.0
     few = row_hashes(X)
-    monkeypatch.setattr(row_index, "_FEW_VALUES", 0)
+    monkeypatch.setattr(row_index, "TUNING", replace(TUNING, few_values=0))
     assert (row_hashes(X) == few).all()
     assert (row_hashes(sparse.csr_array(X)) == few).all()

@@ -14,8 +14,14 @@ from scipy.spatial.distance import cdist
 from eigenscape import LocallyLinearEmbedding
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.kernels.local import LocalWeights, barycentric_weights
-from eigenscape.kernels.local_gram import MetricGram, RowGram, TableGram, local_gram
+from eigenscape.kernels.local import (
+    LocalWeights,
+    MetricGram,
+    RowGram,
+    TableGram,
+    barycentric_weights,
+    local_gram,
+)
 from eigenscape.methods.lle import alignment_factor, alignment_matrix
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
@@ -142,7 +148,7 @@ def test_batches_do_not_matter(monkeypatch):
     X = points(80, 4)
     columns = np.argsort(cdist(X, X, "cityblock"), axis=1)
     some = MetricGram(X, "cityblock").around(columns[:, 0], columns[:, 1:8])
-    monkeypatch.setattr("eigenscape.kernels.local_gram._UNION", 8)
+    monkeypatch.setattr("eigenscape.kernels.local._UNION", 8)
     close(MetricGram(X, "cityblock").around(columns[:, 0], columns[:, 1:8]), some, 1e-14)
 
 

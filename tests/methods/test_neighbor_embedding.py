@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from eigenscape import NeighborEmbedding
 from eigenscape._compiled.layout import energy
 from eigenscape._compiled.splines import spline_at
-from eigenscape.kernels.mutual import MutualAffinity
+from eigenscape.kernels.affinity import MutualAffinity
 from eigenscape.methods.neighbor_embedding import RepulsionGrid
 
 RNG = np.random.default_rng(0)

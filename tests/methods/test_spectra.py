@@ -15,12 +15,12 @@ from eigenscape import (
     LocallyLinearEmbedding,
     SpectralClustering,
 )
-from eigenscape.eigenfunctions import ShiftedScale
+from eigenscape.eigenfunctions import RootScale
 from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.kernels.bandwidth import local_distance, median_distance
-from eigenscape.kernels.mutual import mutual_affinity
 from eigenscape.methods.kernel_pca import usable_count
 from eigenscape.methods.laplacian import divided_eigenfunctions
 from eigenscape.operators import as_operator, gram
@@ -456,7 +456,7 @@ def test_operator_of_a_ring_by_hand():
 
 
 def test_the_shifted_scale_is_inverted():
-    scale = ShiftedScale(np.array([2.0, 0.5]), np.array([3.0, -1.0]))
+    scale = RootScale(np.array([2.0, 0.5]), np.array([3.0, -1.0]))
     values = np.array([[1.0, 2.0], [-4.0, 0.25]])
     np.testing.assert_allclose(scale(values, None), [[-1.0, 2.0], [-11.0, 1.125]])
     np.testing.assert_allclose(scale.invert(scale(values, None), values, None), values)

@@ -17,7 +17,7 @@ _SPEC.loader.exec_module(run)
 MUTANTS = run.read_mutants()
 ROOMS = [
     "kernels",
-    "normalize",
+    "normalize.py",
     "operators",
     "eigenfunctions.py",
     "solvers",

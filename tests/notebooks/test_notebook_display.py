@@ -22,9 +22,8 @@ from eigenscape import (
     ProjectionPursuit,
     plot,
 )
-from eigenscape._notebook_progress import NotebookDisplay, in_notebook
 from eigenscape._progress import reporting, stage
-from eigenscape._progress_displays import open_display
+from eigenscape._progress_displays import NotebookDisplay, in_notebook, open_display
 
 IPython = pytest.importorskip("IPython", reason="IPython is not installed")
 
@@ -101,7 +100,7 @@ def test_progress_is_one_output_that_is_replaced(outputs, X, capsys):
 
 
 def test_progress_within_a_stage_and_names_with_markup(outputs, monkeypatch):
-    monkeypatch.setattr("eigenscape._notebook_progress._UPDATE_SECONDS", 0.0)
+    monkeypatch.setattr(NotebookDisplay, "update_seconds", 0.0)
     with reporting(True), stage("<b>x", total=8) as advance:
         advance(2)
         assert 'value="0.2500"' in outputs[-1][2]["text/html"]

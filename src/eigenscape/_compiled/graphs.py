@@ -27,14 +27,6 @@ def sorted_lists(length, number, shortest, first, last, indices, data):
 
 
 @njit(nogil=True)
-def count_columns(indices, first, last, count):
-    """Add to ``count[j]`` the number of entries in column j, for the columns ``first`` to ``last``."""
-    for j in indices:
-        if first <= j < last:
-            count[j] += 1
-
-
-@njit(nogil=True)
 def transpose_columns(indptr, indices, data, first, last, place, out_indices, out_data):
     """Write the columns ``first`` to ``last`` of a matrix as rows, from ``place[j]`` on, sorted by row.
 

@@ -31,7 +31,7 @@ _ZERO = 1e-9
 
 
 def place(Y: np.ndarray, X: np.ndarray, affinities: Any, A: Any, Z: np.ndarray) -> np.ndarray:
-    """Return the coordinates (n_new, r) of the points ``Y``; those of training points are rows of ``Z``.
+    """Return the coordinates (n_new, r) of the points ``Y``; training points get rows of ``Z``.
 
     Parameters
     ----------

@@ -96,10 +96,9 @@ def _factor(
 ) -> sparse.csr_array:
     """Return the factor ``F`` of scikit-learn's matrix ``M = F'F``.
 
-    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals that of LTSA.
+    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals LTSA's.
     """
-    from eigenscape.kernels.local import barycentric_weights
-    from eigenscape.kernels.local_gram import RowGram
+    from eigenscape.kernels.local import RowGram, barycentric_weights
     from eigenscape.methods.lle import modified_factor, tangent_factor
 
     pattern = _pattern(columns, len(columns))
@@ -148,8 +147,7 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
 
     def _weights_here(self, rows: np.ndarray, train: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
         """Return the weights (n_new, n) of the neighbours ``columns`` (n_new, k) of new points."""
-        from eigenscape.kernels.local import barycentric_weights
-        from eigenscape.kernels.local_gram import RowGram
+        from eigenscape.kernels.local import RowGram, barycentric_weights
 
         with single_blas_thread():
             pattern = _pattern(columns, len(train))

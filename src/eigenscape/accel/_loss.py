@@ -48,7 +48,7 @@ def centered_loss(
         Mean over all pairs of training points.
     coordinates : ndarray of shape (n, r)
     training : bool
-        Whether the points are those of the training set.
+        Whether the points are the training set.
     """
 
     def centered(block: slice) -> np.ndarray:

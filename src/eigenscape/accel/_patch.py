@@ -88,7 +88,7 @@ class _Finder:
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # that of the class again
+            del loader.exec_module  # restores the method of the class
             execute(module)
             _replace_in(module)
 
@@ -154,7 +154,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def install(few_points: int | None = None) -> None:
-    """Replace scikit-learn's classes and functions by those of :mod:`eigenscape.accel`.
+    """Replace scikit-learn's classes and functions by the ones in :mod:`eigenscape.accel`.
 
     Modules that have imported them before use the replacements, too. Calling it again has no effect but to
     set ``few_points``.

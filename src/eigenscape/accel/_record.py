@@ -69,7 +69,7 @@ class Report:
 
     @property
     def share(self) -> float:
-        """Part of the calls of which eigenscape ran a step at least; 0 if there were none."""
+        """Part of the calls in which eigenscape ran a step at least; 0 if there were none."""
         calls = sum(row.calls for row in self.rows)
         here = sum(row.calls for row in self.rows if row.place in ("eigenscape", "both"))
         return here / calls if calls else 0.0
@@ -162,7 +162,7 @@ def left(step: str, reason: str, instead: bool = False) -> None:
 def report() -> Report:
     """Return the accelerated calls of this process: where they ran, seconds, and why any were left.
 
-    Calls in other processes, such as those of joblib, are recorded there.
+    Calls in other processes, such as joblib's, are recorded there.
 
     Examples
     --------

@@ -42,7 +42,7 @@ _few_points: int | None = None
 def few_points(name: str, step: Step) -> int:
     """Return the number of points up to which a step is left to SciPy and scikit-learn.
 
-    ``name`` is that of the class or function.
+    ``name`` of the class or function.
     """
     limit: int = getattr(LIMITS.get(name, _OTHERS), step)
     if _few_points is None:

@@ -93,7 +93,7 @@ class SpectralClustering(theirs.SpectralClustering):
     def loss(self, X: Any = None) -> float:
         """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
 
-        The kernel are the affinities, without those of points to themselves, divided by the roots of their
+        The kernel are the affinities between different points, divided by the roots of their
         sums. scikit-learn has no such method.
 
         Parameters

@@ -19,8 +19,7 @@ from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.search import NeighborIndex
 from eigenscape.kernels.base import Columns, n_points
-from eigenscape.kernels.local import barycentric_weights
-from eigenscape.kernels.local_gram import RowGram
+from eigenscape.kernels.local import RowGram, barycentric_weights
 from eigenscape.solvers import EigenPairs
 
 

@@ -14,7 +14,7 @@ from eigenscape.distributed._presence import is_collection, is_lazy, require
 if TYPE_CHECKING:
     from eigenscape.app.io.dask_reading import as_collection, read
     from eigenscape.app.io.dask_writing import write_parts
-    from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
+    from eigenscape.distributed.blocks import Blocks, as_blocks
     from eigenscape.distributed.cluster import check_versions, connect
     from eigenscape.distributed.dictionary import (
         fit_dictionary_blocks,
@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from eigenscape.distributed.kernels import bind_blocks
     from eigenscape.distributed.locality import ANCHORS, locality_of_blocks
     from eigenscape.distributed.mixture import BlockMembers
-    from eigenscape.distributed.oriented import (
-        noise_of_groups,
-        noise_of_vectors,
-        noise_of_versions,
-    )
+    from eigenscape.distributed.oriented import gather_noise
     from eigenscape.distributed.pairs import reduce_pairs
     from eigenscape.distributed.pca import gather_moments
     from eigenscape.distributed.ppca import BlockRows
@@ -41,14 +37,14 @@ if TYPE_CHECKING:
 _NAMES = {
     "eigenscape.app.io.dask_reading": "as_collection read",
     "eigenscape.app.io.dask_writing": "write_parts",
-    "eigenscape.distributed.blocks": "Blocks as_blocks label_blocks",
+    "eigenscape.distributed.blocks": "Blocks as_blocks",
     "eigenscape.distributed.cluster": "check_versions connect",
     "eigenscape.distributed.dictionary": "fit_dictionary_blocks partial_fit_blocks second_pass_blocks",
     "eigenscape.distributed.estimate": "cost",
     "eigenscape.distributed.kernels": "bind_blocks",
     "eigenscape.distributed.locality": "ANCHORS locality_of_blocks",
     "eigenscape.distributed.mixture": "BlockMembers",
-    "eigenscape.distributed.oriented": "noise_of_groups noise_of_vectors noise_of_versions",
+    "eigenscape.distributed.oriented": "gather_noise",
     "eigenscape.distributed.pairs": "reduce_pairs",
     "eigenscape.distributed.pca": "gather_moments",
     "eigenscape.distributed.ppca": "BlockRows",
@@ -74,14 +70,11 @@ __all__ = [  # a literal list: type checkers read it
     "evenly_spaced",
     "fit_dictionary_blocks",
     "gather_moments",
+    "gather_noise",
     "is_collection",
     "is_lazy",
-    "label_blocks",
     "locality_of_blocks",
     "map_blocks",
-    "noise_of_groups",
-    "noise_of_vectors",
-    "noise_of_versions",
     "partial_fit_blocks",
     "projection_signs",
     "read",

@@ -10,7 +10,7 @@ from threading import Lock
 
 #: Parameters of glibc's ``mallopt``.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-#: Arrays of up to _LARGEST bytes (the maximum glibc allows) are taken from freed memory, of which _KEPT bytes
+#: Arrays of up to _LARGEST bytes (the maximum glibc allows) are taken from freed memory; _KEPT bytes of it
 #: are retained.
 _LARGEST, _KEPT = 2**25, 2**28
 #: Default of the mmap threshold once the trim threshold is set.

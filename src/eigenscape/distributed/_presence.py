@@ -8,6 +8,9 @@ from typing import Any
 
 from eigenscape._extras import optional_import
 
+#: Packages whose classes are lazy.
+_DASK = ("dask", "dask_expr")
+
 
 def is_collection(X: Any) -> bool:
     """Return whether ``X`` is a dask array or dataframe.
@@ -27,12 +30,14 @@ def is_collection(X: Any) -> bool:
     >>> is_collection([[0.0, 1.0]])
     False
     """
-    return is_lazy(X) and isinstance(getattr(X, "ndim", None), int)
+    return (
+        type(X).__module__.split(".")[0] in _DASK and is_lazy(X) and isinstance(getattr(X, "ndim", None), int)
+    )
 
 
 def is_lazy(X: Any) -> bool:
     """Return whether ``X`` is any dask object not yet computed: a collection, a bag or a delayed value."""
-    if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in ("dask", "dask_expr"):
+    if "dask" not in sys.modules or type(X).__module__.split(".")[0] not in _DASK:
         return False  # wrappers of dask arrays, such as xarray's, are treated as what they are
     return bool(import_module("dask").is_dask_collection(X))
 

@@ -79,7 +79,7 @@ def partial_fit_blocks(
 ) -> DictionaryState:
     """Continue with the rows of a collection; None for ``state`` if they are the first.
 
-    The dictionary is that of :func:`eigenscape.methods.dictionary_fit.partial_fit`. All rows of the
+    The dictionary is selected as by :func:`eigenscape.methods.dictionary_fit.partial_fit`. All rows of the
     collection are projected on the dictionary as it is at the end.
     """
     dictionary = _select(source, blocks, options, sample, state)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -38,14 +39,22 @@ def map_rows(
     For the parameters see :func:`eigenscape.estimators._collections.rowwise`.
     """
     check_is_fitted(estimator)
-    _check_output_container(estimator)
+    if _output_container(estimator) != "default":
+        raise ValueError(
+            "set_output(transform=...) is not supported for dask collections, for which the output is a dask"
+            " array; leave it 'default'"
+        )
     if ready:
         getattr(estimator, ready)()
     if of == "n_features_in_":
         blocks = validate_blocks(estimator, X, reset=False)
     else:
         blocks = distributed.as_blocks(X)
-        _check_width(estimator, blocks.n_features, getattr(estimator, of))
+        if blocks.n_features != getattr(estimator, of):
+            raise ValueError(
+                f"X has {blocks.n_features} coordinates, but {type(estimator).__name__} has"
+                f" {getattr(estimator, of)} components"
+            )
     width = getattr(estimator, columns) if columns else None
     tail = () if width is None else (int(width),)
     kind = getattr(estimator, like).dtype if like else dtype
@@ -175,32 +184,7 @@ def _for_workers(estimator: BaseEstimator) -> Any:
     return model
 
 
-def _check_width(estimator: BaseEstimator, width: int, expected: int) -> None:
-    if width != expected:
-        raise ValueError(
-            f"X has {width} coordinates, but {type(estimator).__name__} has {expected} components"
-        )
-
-
 def _output_container(estimator: BaseEstimator) -> str:
-    """Return the container set by ``set_output(transform=...)``: "default", "pandas" or "polars".
-
-    scikit-learn has no public function for it. If the private one is missing, the setting of the estimator is
-    read directly, and then the global one.
-    """
-    try:
-        from sklearn.utils._set_output import _get_output_config
-    except ImportError:
-        from sklearn import get_config
-
-        configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-        return configured or get_config().get("transform_output", "default")
-    return _get_output_config("transform", estimator)["dense"]
-
-
-def _check_output_container(estimator: BaseEstimator) -> None:
-    if _output_container(estimator) != "default":
-        raise ValueError(
-            "set_output(transform=...) is not supported for dask collections, for which the output is a dask"
-            " array; leave it 'default'"
-        )
+    """Return the container set by ``set_output(transform=...)`` or by the global configuration."""
+    configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return str(configured or get_config()["transform_output"])

@@ -75,7 +75,7 @@ class Graph:
         return compute(Delayed(key, self.tasks))
 
     def compute_and_persist(self, key: Key, others: list[Key]) -> tuple[Any, list[PersistedResult]]:
-        """Compute the result of a task, and persist those of ``others`` on the workers."""
+        """Compute the result of a task, and persist the results of ``others`` on the workers."""
         tasks = _ResultSet(self.tasks, [key, *others]).persist(retries=retries()).tasks
         persisted = [PersistedResult(other, {other: tasks[other]}) for other in others]
         return compute(Delayed(key, {key: tasks[key]})), persisted

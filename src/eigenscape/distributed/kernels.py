@@ -24,8 +24,8 @@ _NEIGHBORS = 11
 def bind_blocks(kernel: Kernel, sample: PointArray, blocks: Blocks) -> BoundKernel:
     """Bind a kernel to ``sample``, evenly spaced rows of the collection, with the bandwidth of all rows.
 
-    A median distance is that of the sample, as on one machine. A local scale uses the neighbours of the
-    sample among all rows, and a mean norm is that of all rows.
+    A median distance comes from the sample, as on one machine. A local scale uses the neighbours of the
+    sample among all rows, and a mean norm uses all rows.
     """
     if isinstance(kernel, (Polynomial, Sigmoid)) and kernel.gamma is None:
         count, total = reduce_blocks(_sum_of_norms, blocks, _add_pairs)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed._presence import is_collection
+from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
 
@@ -14,17 +16,36 @@ from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def noise_of_vectors(blocks: Blocks) -> NoiseMoments:
-    """Return the moments of given noise vectors."""
-    return reduce_blocks(_noise, blocks, NoiseMoments.merge)
+def gather_noise(blocks: Blocks, y: Any, noise: Any, versions: Sequence[Any] | None) -> NoiseMoments:
+    """Return the moments of noise.
+
+    They are the moments of the differences between distorted ``versions`` and the rows, of the vectors
+    ``noise``, or of the differences between rows and the mean of their group ``y``.
+    """
+    if versions is not None:
+        aligned = [_further_blocks(blocks, f"distorted[{k}]", each) for k, each in enumerate(versions)]
+        return reduce_blocks(_differences, blocks, NoiseMoments.merge, aligned=aligned)
+    if noise is not None:
+        return reduce_blocks(_noise, _further_blocks(blocks, "noise", noise), NoiseMoments.merge)
+    if y is None or not is_collection(y) or np.ndim(y) != 1:
+        raise TypeError(
+            f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group"
+            " numbers or names with the row chunks of X"
+        )
+    return _noise_of_groups(blocks, label_blocks(y))
 
 
-def noise_of_versions(blocks: Blocks, versions: Sequence[Blocks]) -> NoiseMoments:
-    """Return the moments of the differences between distorted versions and the rows."""
-    return reduce_blocks(_differences, blocks, NoiseMoments.merge, aligned=versions)
+def _further_blocks(blocks: Blocks, name: str, value: Any) -> Blocks:
+    """Return the blocks of a further collection with the columns of the rows."""
+    if not is_collection(value) or value.ndim != 2 or value.shape[1] != blocks.n_features:
+        raise ValueError(
+            f"X is a dask collection, so {name} must be one too, with the same {blocks.n_features}"
+            " columns and row chunks"
+        )
+    return as_blocks(value, name=name, dense=True)
 
 
-def noise_of_groups(blocks: Blocks, labels: Blocks) -> NoiseMoments:
+def _noise_of_groups(blocks: Blocks, labels: Blocks) -> NoiseMoments:
     """Return the moments of the differences between rows and the mean of their group, in two passes."""
     names, sizes, sums = reduce_blocks(_groups, blocks, _merge_groups, aligned=[labels])
     if sizes.max() < 2:

@@ -20,7 +20,7 @@ def reduce_pairs(
     Parameters
     ----------
     function : callable
-        Function of the rows of two blocks, of which the second is not before the first; ``same`` is True if
+        Function of the rows of two blocks, the second not before the first; ``same`` is True if
         they are one block. Blocks without rows are skipped.
     blocks : Blocks
         The rows.

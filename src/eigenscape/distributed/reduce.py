@@ -104,7 +104,7 @@ def reduce_persisting(
     combined : object
         The combined result.
     persisted : list of PersistedResult
-        The results of ``function`` on the workers; that of a block without rows is None.
+        The results of ``function`` on the workers, None for a block without rows.
     """
     graph = Graph()
     keys = [graph.persisted(result) for result in previous]
@@ -172,7 +172,7 @@ def _apply(
     for each, length in zip(expected, lengths, strict=True):
         if length != lengths[0]:
             raise ValueError(
-                f"partition {partition} of X has {lengths[0]} rows, but that of {each.spec.name} has"
+                f"partition {partition} of X has {lengths[0]} rows, but {each.spec.name} has"
                 f" {length}; rechunk it like X"
             )
     if lengths[0] == 0:
@@ -291,7 +291,7 @@ def sample_rows(
 
 
 def take_rows(blocks: Blocks, indices: np.ndarray, lengths: np.ndarray) -> Any:
-    """Fetch the rows with the given (ascending) indices; ``lengths`` are those of the partitions."""
+    """Fetch the rows with the given (ascending) indices; ``lengths`` of the partitions."""
     if len(indices) == 0:
         raise ValueError(EMPTY)
     ends = np.cumsum(lengths)

@@ -114,7 +114,7 @@ def _check_landmark_points(landmarks: Any) -> None:
     ):
         return
     raise ValueError(
-        "landmarks are given as row indices, and X is a dask collection, of which only a sample is in memory;"
+        "landmarks are given as row indices, and only a sample of X, a dask collection, is in memory;"
         " pass the points themselves, as in landmarks=X[indices].compute(), or n_landmarks"
     )
 

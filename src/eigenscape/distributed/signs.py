@@ -1,6 +1,6 @@
 """Signs of coordinates by their largest entry over all rows.
 
-The convention is that of :func:`eigenscape.solvers.pairs.canonical_signs`.
+The convention is defined by :func:`eigenscape.solvers.pairs.canonical_signs`.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class GraphSamples:
         return GraphAffinity(graph, edge_weight(weights, graph.distances.data, option.width))
 
     def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
-        """Return the weights of the vertices, given those of the samples or None."""
+        """Return the weights of the vertices, given the weights of the samples or None."""
         return vertex_weights(weights, self.graph.vertex)
 
     def result(
@@ -243,8 +243,8 @@ def fit_affinity_dictionary(
 ) -> tuple[DictionaryState, dict[str, Any]]:
     """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
 
-    ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows, or None; ``points`` are
-    given by the user, or None."""
+    ``X`` is a sample of the rows of the dask collection with ``blocks``, if these are not None. ``points``
+    are given by the user, or None."""
     if options.is_graph:
         raise ValueError(
             "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"

@@ -88,7 +88,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         """Fit to validated data. A hook.
 
-        ``blocks`` are the blocks of a dask collection of which ``X`` is a sample of rows; they are passed to
+        ``X`` is a sample of the rows of the dask collection with ``blocks``; these are passed to
         estimators with a dictionary only. Estimators whose ``fit`` accepts them also take ``weights``, the
         positive weights of the samples or None, and ``labels``, the classes of the samples."""
         raise NotImplementedError
@@ -349,7 +349,7 @@ def spectral_result(
 class KernelEstimator(Estimator):
     """Base class of models with a kernel: ``eigenfunctions``, ``loss`` and ``loss_curve``."""
 
-    #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as those of graph methods.
+    #: Whether eigenvalues are ``1 - s`` with ``s`` the roughness of a function, as in graph methods.
     _eigenvalues_below_one = False
 
     @rowwise()

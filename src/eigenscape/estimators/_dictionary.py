@@ -87,7 +87,7 @@ def projection_error(self: Any, X: Any) -> np.ndarray:
 
 
 def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
-    """Bind the kernel to ``X``, or to the blocks of a collection of which ``X`` is a sample."""
+    """Bind the kernel to ``X``, or to the blocks of a collection with the sample ``X``."""
     return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
 
 
@@ -209,7 +209,7 @@ def select_members(
     options: DictionaryOptions,
     source: KernelSource,
 ) -> tuple[PointArray, np.ndarray]:
-    """Select a dictionary by a non-greedy ``selection``; ``source`` is that of the kernel to approximate.
+    """Select a dictionary by a non-greedy ``selection``; ``source`` has the kernel to approximate.
 
     Returns the points and their row indices in ``X``, -1 for points that are not rows of ``X``.
     """
@@ -276,7 +276,7 @@ def fit_by_dictionary(
     blocks: Blocks | None = None,
     given: Any = None,
 ) -> DictionaryState:
-    """Fit a dictionary to ``X``, or to the blocks of a collection of which ``X`` is a sample.
+    """Fit a dictionary to ``X``, or to the blocks of a collection with the sample ``X``.
 
     ``given`` is a dictionary given by the user (see :func:`given_members`), or None to select one.
     """

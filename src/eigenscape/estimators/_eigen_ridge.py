@@ -133,7 +133,7 @@ class EigenRidgeMixin:
         return np.asarray(functions / self._scale_)
 
     def _copy_features(self) -> None:
-        """Set the number and names of the features, which are those of the embedder."""
+        """Copy the number and names of the features from the embedder."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.embedder_, name):
                 setattr(self, name, getattr(self.embedder_, name))

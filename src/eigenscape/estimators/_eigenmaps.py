@@ -40,8 +40,7 @@ def eigenmaps_of_parts(
 ) -> tuple[list[Embedding], dict[str, Any]]:
     """Return the Laplacian eigenmaps of all parts, under the measure of each, and the fitted attributes.
 
-    ``nonzero`` states whether the ``n_components`` that a whole graph must have are those of nonzero
-    eigenvalues.
+    ``nonzero`` states whether the ``n_components`` of a whole graph must have nonzero eigenvalues.
     """
     solver = replace(solver, parts=split.joined)
     if criterion is None:

@@ -132,7 +132,7 @@ class SampleGraph:
     ) -> FitResult:
         """Return the fit result for an embedding of the vertices, ``labels`` being their components.
 
-        ``weights`` are those of the vertices, or None."""
+        ``weights`` of the vertices may be None."""
         attributes = {**component_attributes(labels[self.vertex]), **self.attributes}
         if self.table is None:
             return FitResult(embedding, attributes, self.vertex)

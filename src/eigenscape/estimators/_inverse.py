@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._rows import given_coordinates
 from eigenscape.estimators._running import running
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
@@ -82,12 +83,7 @@ class InverseMixin:
             in ``X``.
         """
         check_is_fitted(self, "eigenvalues_")
-        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {X.shape[1]} coordinates, but {type(self).__name__} has {self._n_features_out}"
-                " components; pass coordinates"
-            )
+        X = given_coordinates(self, X)
         with running(self):
             return self._match_dtype(X, self._fitted_inverse()(np.asarray(X, dtype=np.float64)))
 
@@ -120,7 +116,7 @@ def local_inverse(estimator: BaseEstimator) -> Inverse:
 
 
 def distance_inverse(estimator: BaseEstimator) -> Inverse:
-    """Return the inverse of embeddings of distances: that of PCA if they are Euclidean, else a local one."""
+    """Return the inverse of embeddings of distances: PCA's if they are Euclidean, else a local one."""
     model = estimator._model_
     metric = _kernel_of(model)
     if isinstance(metric, HalfSquaredDistance) and is_euclidean_metric(metric):

@@ -1,4 +1,4 @@
-"""Labels of samples, of which some may be missing: -1, and among objects None or NaN."""
+"""Labels of samples, some of them missing: -1, and among objects None or NaN."""
 
 from __future__ import annotations
 

@@ -6,12 +6,11 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from eigenscape._progress import stage
 from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._rows import validate_rows
+from eigenscape.estimators._rows import given_coordinates, validate_rows
 from eigenscape.methods.component_count import NComponents
 
 if TYPE_CHECKING:
@@ -56,12 +55,7 @@ class LinearMixin:
             Rows that ``transform`` maps to ``X``. For a dask collection, a lazy dask array.
         """
         self._check_fitted()
-        Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        n_components = self._n_features_out
-        if Y.shape[1] != n_components:
-            raise ValueError(
-                f"X has {Y.shape[1]} coordinates, but {type(self).__name__} has {n_components} components"
-            )
+        Y = given_coordinates(self, X)
         return self._match_dtype(Y, self._inverse(Y))
 
 

@@ -1,7 +1,7 @@
 """The one door for rows: arrays, sparse matrices, tables, AnnData objects, precomputed matrices, objects.
 
 Rows that have passed it are floating-point numbers, finite and within range, and their number of features and
-its names are those of the estimator.
+its names agree with the estimator.
 """
 
 from __future__ import annotations
@@ -166,6 +166,31 @@ def _as_numbers(
     check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
+
+
+def check_matrix(
+    X: Any, name: str, *, missing: bool = False, training: bool = False, **options: Any
+) -> np.ndarray:
+    """Return a further argument, such as ``y`` or ``centers``, as numbers, finite and within range."""
+    values = check_array(
+        without_mask(X, missing, name),
+        input_name=name,
+        ensure_all_finite=False,
+        **{"dtype": np.float64, **options},
+    )
+    check_numbers(values, name, missing=missing, training=training, names=getattr(X, "columns", None))
+    return values
+
+
+def given_coordinates(estimator: Any, X: Any) -> np.ndarray:
+    """Return the argument of ``inverse_transform``."""
+    Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if Y.shape[1] != estimator._n_features_out:
+        raise ValueError(
+            f"X has {Y.shape[1]} coordinates, but {type(estimator).__name__} has {estimator._n_features_out}"
+            " components; pass coordinates"
+        )
+    return Y
 
 
 def _check_objects(estimator: BaseEstimator, X: Any, min_samples: int) -> np.ndarray:
@@ -387,9 +412,9 @@ def _check_row_sums(A: Any) -> None:
     )
     if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
         raise DataRangeError(
-            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, those of sample {least} to"
-            f" {sums[least]:g}, which is lost to rounding beside it; reduce the largest affinities, or drop"
-            " the sample"
+            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, and the"
+            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest"
+            " affinities, or drop the sample"
         )
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import reporting
-from eigenscape._threads import kept_threads, single_blas_thread
-from eigenscape.estimators._validation import check_jobs
+from eigenscape._threads import kept_threads
 from eigenscape.exceptions import NotConvergedError
 from eigenscape.solvers.solve import failures
 
@@ -36,12 +35,10 @@ def running(estimator: Any) -> Iterator[list[NotConvergedError]]:
 
     Failures of eigensolvers are raised at the end; until then they are in the list.
     """
-    n_jobs = getattr(estimator, "n_jobs", None)
-    check_jobs(n_jobs)
     found: list[NotConvergedError] = []
     token = failures.set(found)
     try:
-        with reporting(estimator.verbose), single_blas_thread(), kept_threads(n_jobs):
+        with reporting(estimator.verbose), kept_threads(getattr(estimator, "n_jobs", None)):
             yield found
     finally:
         failures.reset(token)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
-from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._rows import without_mask
+from eigenscape.estimators._rows import check_matrix
 from eigenscape.estimators._validation import check_count
 from eigenscape.methods.distortion_discriminant import LayerShape
 
@@ -28,15 +26,8 @@ def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
             f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
             f" {name}.compute()"
         )
-    X = check_array(
-        without_mask(X, False, name),
-        dtype=[np.float64, np.float32],
-        ensure_2d=False,
-        ensure_all_finite=False,
-        ensure_min_samples=min_steps,
-        input_name=name,
-    )
-    check_numbers(X, name)
+    dtype = [np.float64, np.float32]
+    X = check_matrix(X, name, dtype=dtype, ensure_2d=False, ensure_min_samples=min_steps)
     return X[:, None] if X.ndim == 1 else X
 
 

@@ -61,14 +61,6 @@ def check_gamma(kernel: object, gamma: object) -> None:
         check_positive("gamma", gamma, optional=True)
 
 
-def check_jobs(n_jobs: object) -> None:
-    """Raise ValueError unless ``n_jobs`` is a nonzero integer or None."""
-    if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or int(n_jobs) == 0
-    ):
-        raise ValueError(f"n_jobs={n_jobs!r} must be a nonzero integer or None")
-
-
 def check_solver(value: object, accepted: Sequence[str]) -> None:
     """Raise ValueError if ``value`` is the name of an eigensolver of scikit-learn only, naming ours."""
     for ours in SOLVERS.get(value, ()) if isinstance(value, str) else ():

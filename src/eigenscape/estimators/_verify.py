@@ -123,13 +123,6 @@ def verify(self: Any, X: Any = None, *, n_rows: int = 200) -> Verification:
     )
 
 
-def rounding_limits(values: np.ndarray, limit: float) -> np.ndarray:
-    """Return the errors of eigenfunctions that rounding explains: they grow with ``l_1 / l_r``."""
-    size = np.abs(values)
-    eps = np.finfo(np.float64).eps
-    return np.maximum(limit, 1e3 * eps * size.max(initial=0.0) / np.maximum(size, np.finfo(float).tiny))
-
-
 def _measured(name: str, errors: Any, limit: float, detail: str) -> Check:
     values = np.asarray(errors, dtype=np.float64)
     error = float(values.max(initial=0.0)) if np.isfinite(values).all() else np.inf
@@ -201,35 +194,27 @@ def _compare_rows(model: Any, X: Any, n_rows: int, stored: Any) -> Check:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # announced by fit
         expected = np.asarray(evaluate(X) if stored is None else stored)
-    what = "each alone and all together" if stored is None else "compared with embedding_"
-    n_samples = len(expected)
-    which = _sample(n_samples, n_rows)
-    parts = which[:, None] if stored is None else np.array_split(which, min(3, len(which)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # announced by fit
+        which = np.unique(np.linspace(0, len(expected) - 1, min(len(expected), n_rows)).astype(np.intp))
+        parts = which[:, None] if stored is None else np.array_split(which, min(3, len(which)))
         found = np.concatenate([np.asarray(evaluate(_take(X, part))) for part in parts])
-    limit = _ROUNDING.get(expected.dtype, 1e-4)
-    size = np.abs(expected).max(axis=0)
-    values = np.atleast_2d(vars(model).get("eigenvalues_", np.ones(np.shape(size))))
+    what = "each alone and all together" if stored is None else "compared with embedding_"
+    limit, size = _ROUNDING.get(expected.dtype, 1e-4), np.abs(expected).max(axis=0)
+    values = np.atleast_2d(np.abs(vars(model).get("eigenvalues_", np.ones(np.shape(size)))))
     if values.shape[1:] == np.shape(size):
-        size = (
-            size
-            * np.max([rounding_limits(row[row != 0], limit).max(initial=limit) for row in values])
-            / limit
-        )
+        size = size * max(_rounding(row[row > 0]) / limit for row in values).clip(1.0)
     error = _relative_error(found, expected[which], size)
-    return _measured("training rows", error, limit, f"{len(which)} of {n_samples}, {what}")
+    return _measured("training rows", error, limit, f"{len(which)} of {len(expected)}, {what}")
+
+
+def _rounding(values: np.ndarray) -> np.float64:
+    """Return the error of eigenfunctions that rounding explains: it grows with ``l_1 / l_r``."""
+    return np.float64(1e3 * np.finfo(np.float64).eps * (values.max() / values.min() if len(values) else 0.0))
 
 
 def _relative_error(found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:
     """Return the largest difference, relative to the size of each column."""
     difference = np.abs(found.astype(np.float64) - expected) / np.maximum(size, np.finfo(float).tiny)
     return float(difference.max(initial=0.0)) if np.isfinite(difference).all() else np.inf
-
-
-def _sample(n: int, count: int) -> np.ndarray:
-    """Return evenly spaced row numbers."""
-    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.intp))
 
 
 def _take(X: Any, which: np.ndarray) -> Any:

@@ -1,7 +1,7 @@
 """Fits to a weighted empirical measure, ``sample_weight``, and to labels mixed into a neighbourhood graph.
 
-Weights change the measure, not the kernel. The kernel, its widths and the neighbourhood graph are those of
-the rows with a positive weight; means, sums and the eigenproblem are those under ``sum_i w_i delta(x_i)``.
+Weights change the measure, not the kernel. The kernel, its widths and the neighbourhood graph come from
+the rows with a positive weight; means, sums and the eigenproblem use the measure ``sum_i w_i delta(x_i)``.
 
 See docs/decisions/estimators-sample-weights.md.
 """
@@ -156,7 +156,7 @@ def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph:
         refuse_weights(
             weights,
             "include_diagonal=False",
-            "a sample of weight w is w equal samples, whose similarity is not that of a sample to itself",
+            "w equal samples have other similarities than one sample of weight w to itself",
         )
 
 
@@ -174,7 +174,7 @@ def class_codes(y: Any, target_weight: float) -> np.ndarray:
 
 
 def vertex_codes(codes: np.ndarray, vertex: np.ndarray) -> np.ndarray:
-    """Return the class of each vertex: that of its samples, -1 if none has a label or if labels differ."""
+    """Return the class of the samples of each vertex, -1 if none has a label or if labels differ."""
     labelled = np.flatnonzero(codes >= 0)
     lowest, highest = np.full(vertex.max() + 1, codes.max() + 1), np.full(vertex.max() + 1, -1)
     np.minimum.at(lowest, vertex[labelled], codes[labelled])

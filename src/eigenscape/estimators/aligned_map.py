@@ -1,4 +1,4 @@
-"""``align``: a fitted model whose map is turned onto that of another one."""
+"""``align``: a fitted model whose map is turned onto the map of another model."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def align(model: Any, reference: Any, X: Any = None, X_reference: Any = None, *,
 def _check_map(name: str, model: Any) -> None:
     """Raise an error unless ``model`` is fitted and has a ``transform`` of rows."""
     if hasattr(model, "maps_"):
-        raise TypeError(f"{name} has several maps; pass that of one view, such as {name}.maps_[0]")
+        raise TypeError(f"{name} has several maps; pass the map of one view, such as {name}.maps_[0]")
     if isinstance(model, type) or not hasattr(model, "transform"):
         raise TypeError(
             f"{name} must be a fitted estimator with transform, got {model!r:.60}; ParametricMap gives an"

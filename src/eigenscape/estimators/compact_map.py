@@ -169,7 +169,7 @@ def _rows_and_coordinates(inner: Any) -> tuple[Any, np.ndarray]:
 
 
 def _pairwise_kernel(inner: Any) -> PairwiseKernel | None:
-    """Return the pairwise kernel of a fitted map, if any; for Euclidean distances that of PCA."""
+    """Return the pairwise kernel of a fitted map, if any; for Euclidean distances the kernel of PCA."""
     bound = _innermost(inner.kernel) if isinstance(inner, Embedding) else None
     if not isinstance(bound, BoundPairwise):
         return None

@@ -25,7 +25,7 @@ from eigenscape.pieces import Affinity, OnDisconnected, join
 
 
 class DiffusionMap(AffinityMixin, KernelEstimator):
-    r"""Diffusion maps: coordinates whose distances are those of a random walk on the data.
+    r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
 
     The affinity is normalised by the sampling density :math:`q(x) = \sum_i k(x, x_i)` to
     :math:`k_\alpha(x, y) = k(x, y) / (q(x) q(y))^\alpha`, which defines a random walk with transition

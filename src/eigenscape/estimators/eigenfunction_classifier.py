@@ -193,7 +193,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _label_weights(self, codes: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-        """Return the weights of the labelled rows, of which some are positive."""
+        """Return the weights of the labelled rows; some are positive."""
         names = self.classes_ if classes is None else classes
         weights = compute_sample_weight(self.class_weight, names[codes])
         if not (weights > 0).any():

@@ -6,11 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array
 
-from eigenscape._numbers import check_numbers
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
+from eigenscape.estimators._rows import check_matrix
 from eigenscape.estimators._running import running
 
 
@@ -196,15 +195,14 @@ def _split_values(y: Any, at_least: int = 1) -> tuple[np.ndarray, np.ndarray, bo
     """Return the values (n_samples, n_outputs), the rows whose values are known, and whether y is flat."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; NaN means not known")
-    values = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-    check_numbers(values, "y", missing=True)
+    values = check_matrix(y, "y", missing=True, ensure_2d=False)
     is_flat = values.ndim == 1
     values = values.reshape(len(values), -1)
     missing = np.isnan(values)
     partly = missing.any(axis=1) & ~missing.all(axis=1)
     if partly.any():
         raise ValueError(
-            f"y has rows of which only some outputs are NaN, the first at {int(np.argmax(partly))}; fit one"
+            f"y has rows with some but not all outputs NaN, the first at {int(np.argmax(partly))}; fit one"
             " regressor for each output"
         )
     known = np.flatnonzero(~missing[:, 0])

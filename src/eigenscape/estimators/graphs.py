@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenscape._threads import kept_threads
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._vertices import check_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
@@ -82,7 +83,6 @@ def graph_embedding(
     True
     """
     check_count("n_components", n_components)
-    check_jobs(n_jobs)
     W = check_graph(graph)
     if n_components > W.shape[0] - 1:
         raise ValueError(
@@ -99,7 +99,8 @@ def graph_embedding(
     option = eigen_solver if isinstance(eigen_solver, Solver) else Solver(eigen_solver)
     seed, tol = int(check_random_state(random_state).randint(2**31 - 1)), option.tol
     solver = SolverConfig(option.method, 1e-10 if tol is None else tol, option.max_iter, seed, n_jobs)
-    coordinates, pairs = direct_embedding(W, degree, n_components, solver)
+    with kept_threads(n_jobs):
+        coordinates, pairs = direct_embedding(W, degree, n_components, solver)
     return GraphEmbedding(
         canonical_signs(coordinates), pairs.values[1:], pairs.residuals[1:], distortion(coordinates, W)
     )

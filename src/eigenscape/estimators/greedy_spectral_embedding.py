@@ -502,7 +502,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     def _set_model(
         self, state: DictionaryState, options: DictionaryOptions, X: PointArray | None = None
     ) -> None:
-        """Set the fitted attributes; those of the model only if there are enough points for it."""
+        """Set the fitted attributes, and the model if there are enough points for it."""
         attributes = {}
         try:
             embed = divided_greedy_embedding if self.normalize_first else greedy_embedding

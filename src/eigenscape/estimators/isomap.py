@@ -243,7 +243,9 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
             return self._embed_ordinal(X, landmarks)
         if landmarks is not None:
-            refuse_weights(weights, "landmarks", "the map is that of the landmarks, not of all samples")
+            refuse_weights(
+                weights, "landmarks", "the map is computed from the landmarks, not from all samples"
+            )
             return self._embed_landmarks(X, landmarks)
         solver, dtype = self._solver(), _geodesic_dtype(X)
         graph = neighborhood_graph(X, self._neighborhood(), self.n_components)

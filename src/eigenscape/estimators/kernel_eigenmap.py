@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from eigenscape._numbers import check_numbers
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
@@ -17,7 +16,7 @@ from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import as_contiguous_float64, validate_rows
+from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._vertices import Vertices, vertices
@@ -292,8 +291,7 @@ class KernelEigenmap(Estimator):
         kernels, solver = self._kernels, self._solver_option()
         centers: Any = kernels.centers
         if not isinstance(centers, str):
-            centers = check_array(centers, dtype=np.float64, input_name="centers")
-            check_numbers(centers, "centers")
+            centers = check_matrix(centers, "centers")
         covariances: Any = kernels.covariances
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
@@ -384,11 +382,7 @@ class KernelEigenmap(Estimator):
             Rows near the data, if the map is not folded; see ``inverse_error_``.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if X.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {X.shape[1]} coordinates, but KernelEigenmap has {self._n_features_out} components"
-            )
+        X = given_coordinates(self, X)
         with running(self):
             return self._match_dtype(X, self._fitted_inverse()[0](as_contiguous_float64(X)))
 

@@ -21,7 +21,7 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
-from eigenscape.kernels.local_gram import local_gram
+from eigenscape.kernels.local import local_gram
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.options import Anchors, KNNGraph, SpanningTree

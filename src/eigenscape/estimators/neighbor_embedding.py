@@ -8,7 +8,7 @@ from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.kernels.mutual import mutual_affinity
+from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
 from eigenscape.options import KNNGraph

@@ -8,10 +8,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import assert_all_finite, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from eigenscape import distributed
-from eigenscape._numbers import check_numbers
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
@@ -19,11 +18,10 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_pairs, without_mask
+from eigenscape.estimators._rows import check_input, check_matrix, check_pairs
 from eigenscape.estimators._running import fitting
 from eigenscape.methods.oriented_pca import (
     Criterion,
-    NoiseMoments,
     Orientation,
     OrientedLoss,
     directions_of,
@@ -199,7 +197,11 @@ class OrientedPCA(LinearMixin, Estimator):
         signal = distributed.gather_moments(blocks)
         if self.n_components is not None:
             check_rank(self.n_components, signal.n_rows, blocks.n_features)
-        moments = self._block_noise(blocks, y, noise, distorted)
+        if noise is not None and not is_collection(noise):
+            moments = noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
+        else:
+            versions = None if distorted is None else _versions(distorted)
+            moments = distributed.gather_noise(blocks, y, noise, versions)
         orientation = directions_of(signal, moments, self.n_components, self.regularization, self.criterion)
         signs = distributed.projection_signs(blocks, signal.mean, orientation.directions)
         orientation = orientation.with_signs(signs)
@@ -314,7 +316,7 @@ class OrientedPCA(LinearMixin, Estimator):
 
     def _check_noise(self, noise: Any, n_features: int) -> np.ndarray:
         self._check_columns("noise", noise)
-        vectors = _as_numbers(noise, "noise", training=True)
+        vectors = check_matrix(noise, "noise", training=True)
         if vectors.shape[1] != n_features:
             raise ValueError(
                 f"noise has {vectors.shape[1]} features, but X has {n_features}; pass noise vectors with the"
@@ -324,7 +326,7 @@ class OrientedPCA(LinearMixin, Estimator):
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
         self._check_columns(name, version)
-        version = _as_numbers(version, name)
+        version = check_matrix(version, name)
         if version.shape != X.shape:
             raise ValueError(
                 f"{name} has shape {version.shape}, but X has {X.shape}; row i must be a version of row i"
@@ -342,34 +344,6 @@ class OrientedPCA(LinearMixin, Estimator):
                 f"{name} has the columns {list(columns)}, but X has {list(expected)}; pass the columns of X"
                 " in the same order"
             )
-
-    def _block_noise(
-        self, blocks: distributed.Blocks, y: ArrayLike | None, noise: Any, distorted: Any
-    ) -> NoiseMoments:
-        """Return the noise moments of a dask collection."""
-        if distorted is not None:
-            versions = enumerate(_versions(distorted))
-            aligned = [self._aligned_blocks(f"distorted[{k}]", version) for k, version in versions]
-            return distributed.noise_of_versions(blocks, aligned)
-        if noise is not None and not is_collection(noise):
-            return noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
-        if noise is not None:
-            return distributed.noise_of_vectors(self._aligned_blocks("noise", noise))
-        if y is None or not is_collection(y) or np.ndim(y) != 1:
-            raise TypeError(
-                f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group"
-                " numbers or names with the row chunks of X"
-            )
-        return distributed.noise_of_groups(blocks, distributed.label_blocks(y))
-
-    def _aligned_blocks(self, name: str, value: Any) -> distributed.Blocks:
-        """Return the blocks of a further collection with the columns of ``X``."""
-        if not is_collection(value) or value.ndim != 2 or value.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X is a dask collection, so {name} must be one too, with the same {self.n_features_in_}"
-                " columns and row chunks"
-            )
-        return distributed.as_blocks(value, name=name, dense=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -390,15 +364,6 @@ def _check_one_source(y: object, noise: object, distorted: object) -> None:
         raise ValueError(
             f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them"
         )
-
-
-def _as_numbers(rows: Any, name: str, training: bool = False) -> np.ndarray:
-    """Return rows in double precision, finite and within range."""
-    values = check_array(
-        without_mask(rows, False, name), dtype=np.float64, ensure_all_finite=False, input_name=name
-    )
-    check_numbers(values, name, training=training, names=getattr(rows, "columns", None))
-    return values
 
 
 def _versions(distorted: Any) -> list[Any]:

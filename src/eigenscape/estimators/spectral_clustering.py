@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from scipy.special import softmax
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
@@ -43,20 +41,25 @@ from eigenscape.estimators._weights import (
 )
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.kernels.base import n_points
+from eigenscape.methods.assignment import (
+    NearestCenter,
+    Rotation,
+    Rule,
+    rule_attributes,
+    rule_of_centers,
+    rule_of_cuts,
+    rule_of_rotation,
+)
 from eigenscape.methods.clustering import (
     CountEvidence,
-    best_threshold,
     cluster_centers,
     cluster_sums,
     count_evidence,
-    discretizing_rotation,
     low_rank_cut,
     normalized_cut,
-    pivoted_rotation,
 )
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
-from eigenscape.methods.recursive_cuts import CutTree, recursive_cuts, side_spread
 from eigenscape.operators import DividedOperator, Operator, gram
 from eigenscape.options import Dictionary
 from eigenscape.pieces import OnDisconnected, join
@@ -64,79 +67,6 @@ from eigenscape.pieces import OnDisconnected, join
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 #: Methods that compare cuts, and need the affinity matrix.
 _BY_CUT = ("threshold", "recursive")
-#: Number of evenly spaced rows of a collection that k-means is fitted to.
-_KMEANS_ROWS = 50_000
-#: Smallest width of clusters, whose rows have length one, for memberships.
-_MIN_SPREAD = 1e-6
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """Assigns labels 0 and 1 by a threshold on the first coordinate."""
-
-    value: float
-    spread: float = np.nan  # standard deviation within the two sides
-
-    n_clusters = 2
-
-    def predict(self, coordinates: np.ndarray) -> np.ndarray:
-        return (coordinates[:, 0] > self.value).astype(np.int64)
-
-    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
-        excess = (coordinates[:, 0] - self.value) / self.spread
-        return softmax(np.column_stack([-np.maximum(excess, 0), -np.maximum(-excess, 0)]), axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class NearestCenter:
-    """Assigns the label of the nearest centre."""
-
-    _shapes: ClassVar = {"centers": "clusters *"}
-    centers: np.ndarray  # (n_clusters, n_components)
-    spread: float = np.nan  # standard deviation within clusters
-
-    @property
-    def n_clusters(self) -> int:
-        return len(self.centers)
-
-    def predict(self, coordinates: np.ndarray) -> np.ndarray:
-        return cdist(coordinates, self.centers, "sqeuclidean").argmin(axis=1)
-
-    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
-        squares = cdist(coordinates, self.centers, "sqeuclidean")
-        return softmax(-squares / (2 * self.spread**2), axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Rotation:
-    """Assigns points to the largest entry of their rotated coordinates."""
-
-    _shapes: ClassVar = {"matrix": "r r"}
-    matrix: np.ndarray  # (n_clusters, n_clusters)
-    magnitude: bool  # whether entries are compared by their magnitude
-
-    @property
-    def n_clusters(self) -> int:
-        return len(self.matrix)
-
-    def predict(self, coordinates: np.ndarray) -> np.ndarray:
-        return np.argmax(self._sizes(coordinates), axis=1)
-
-    def _sizes(self, coordinates: np.ndarray) -> np.ndarray:
-        rotated = coordinates @ self.matrix
-        return np.abs(rotated) if self.magnitude else rotated
-
-    def memberships(self, coordinates: np.ndarray) -> np.ndarray:
-        sizes = self._sizes(coordinates)
-        least = np.minimum(sizes.max(axis=1, keepdims=True), 0.0)  # below 0 only if all entries are
-        squares = np.square(
-            np.where(least < 0, sizes - sizes.min(axis=1, keepdims=True), np.maximum(sizes, 0))
-        )
-        total = squares.sum(axis=1, keepdims=True)
-        return np.divide(squares, total, out=np.full_like(squares, 1 / self.n_clusters), where=total > 0)
-
-
-Rule = Threshold | NearestCenter | Rotation | CutTree
 
 
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
@@ -508,23 +438,18 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         n_clusters: int,
         weights: np.ndarray | None = None,
     ) -> FitResult:
-        """Assign samples to clusters; ``model`` and ``edges`` are those of the part that is embedded."""
+        """Assign samples to clusters; ``model`` and ``edges`` belong to the part that is embedded."""
         coordinates = result.coordinates()
         rule: Rule
         if self.assign_labels in _BY_CUT:
             matrix = None if isinstance(edges, LowRankOperator) else edges.matrix()
             assert matrix is not None
-            if self.assign_labels == "recursive":
-                rule = recursive_cuts(matrix, model.coordinates, n_clusters)
-            else:
-                z = model.coordinates[:, 0]
-                value = best_threshold(matrix, z)
-                rule = Threshold(value, side_spread(z, value))
+            rule = rule_of_cuts(matrix, model, n_clusters, self.assign_labels == "recursive")
         else:
             with stage("clustering"):
                 rule = self._rule(coordinates, model.eigenfunctions.on_training, n_clusters, weights)
         attributes = {
-            **_rule_attributes(rule),
+            **rule_attributes(rule),
             "labels_": rule.predict(coordinates).astype(np.int64),
             "ncut_": normalized_cut(edges, rule.predict(model.coordinates)),
         }
@@ -532,11 +457,11 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
 
     def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
         """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
-        model, rows = result.embedding, distributed.evenly_spaced(blocks, _KMEANS_ROWS)
+        model, rows = result.embedding, distributed.evenly_spaced(blocks, 50_000)
         rule = self._rule(model.transform(rows), model.functions(rows), self._given_count)
         sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
         cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes({**_rule_attributes(rule), "ncut_": cut})
+        return result.with_attributes({**rule_attributes(rule), "ncut_": cut})
 
     def _rule(
         self,
@@ -546,22 +471,13 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         weights: np.ndarray | None = None,
     ) -> Rotation | NearestCenter:
         """Return the rule that assigns coordinates; ``functions`` are the eigenfunctions, not scaled."""
-        if self.assign_labels == "cluster_qr":
-            return Rotation(pivoted_rotation(functions), magnitude=True)
-        if self.assign_labels == "discretize":
-            seed = self._seed()
-            return Rotation(discretizing_rotation(coordinates, seed, weights), magnitude=False)
-        return self._kmeans(coordinates, n_clusters, weights)
-
-    def _kmeans(self, coordinates: np.ndarray, n_clusters: int, weights: np.ndarray | None) -> NearestCenter:
-        """Return the best of ``n_init`` runs of k-means, finished by scikit-learn's estimator."""
         seed = self._seed()
+        if self.assign_labels != "kmeans":
+            pivoted = self.assign_labels == "cluster_qr"
+            return rule_of_rotation(coordinates, functions, pivoted, seed, weights)
         centers = cluster_centers(coordinates, n_clusters, self.n_init, seed, self.n_jobs, weights)
         kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
-        centers = kmeans.cluster_centers_
-        squares = np.square(coordinates - centers[kmeans.labels_]).sum(axis=1)
-        variance = np.average(squares, weights=weights) / max(coordinates.shape[1] - 1, 1)
-        return NearestCenter(centers, max(float(np.sqrt(variance)), _MIN_SPREAD))
+        return rule_of_centers(kmeans.cluster_centers_, coordinates, kmeans.labels_, weights)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:
@@ -603,22 +519,4 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         check_is_fitted(self)
         with running(self):
             X = check_input(self, X, reset=False)
-            memberships = self._rule_.memberships(self._model_.transform(X))
-        if np.isnan(memberships).any():
-            raise AttributeError(
-                "the model was fitted by a version without memberships and has no widths of clusters; fit it"
-                " again"
-            )
-        return memberships
-
-
-def _rule_attributes(rule: Rule) -> dict[str, Any]:
-    """Return the fitted attributes that describe how points are assigned."""
-    attributes: dict[str, Any] = {"_rule_": rule, "n_clusters_": rule.n_clusters}
-    if isinstance(rule, CutTree):
-        return {**attributes, "linkage_": rule.linkage()}
-    if isinstance(rule, Threshold):
-        return {**attributes, "threshold_": rule.value}
-    if isinstance(rule, Rotation):
-        return {**attributes, "rotation_": rule.matrix}
-    return {**attributes, "cluster_centers_": rule.centers}
+            return self._rule_.memberships(self._model_.transform(X))

@@ -27,30 +27,10 @@ from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
-from eigenscape.graph.cells import Cells, Projection, build_cells, nearest_center
-from eigenscape.graph.search import RadiusQuery, RowSearch
-from eigenscape.graph.sparse_distances import distance_table, neighbor_table, other_neighbors_table
-
-#: The index is tuned until this fraction of a sample's true neighbours is found.
-RECALL = 0.99
-_SAMPLE, _NEIGHBORS = 400, 10
-#: Fraction of the neighbours whose cells must be visited.
-_CELL_RECALL = 0.997
-#: Numbers of principal components that are tried, and candidates per neighbour above which more are tried.
-_COMPONENTS = (64, 128, 256)
-_MOST_CANDIDATES = 20
-#: Number of points whose radius most probably reaches a query, for which this is examined.
-_RADIUS_CANDIDATES = 100
-#: Number of distances between components that are computed to find the shortest edges between them.
-_BRIDGE_DISTANCES = 4 * 10**8
-#: Number of queries that are searched together.
-_BLOCK = 1024
-#: Number of rows of which one thread finds the nearest to a few queries.
-_PART = 10_000
-#: Bound of the relative error of remainders: they are roots of differences in single precision.
-_DOUBT = 1e-3
-#: Binary exponent beyond which squares of rows may overflow or vanish in single precision.
-_FAR = 40
+from eigenscape.graph.inverted_file import Cells, Projection, build_cells, nearest_center
+from eigenscape.graph.search import RowSearch
+from eigenscape.graph.sparse_distances import distance_table, neighbor_table
+from eigenscape.graph.tuning import TUNING
 
 
 class Reach(NamedTuple):
@@ -67,7 +47,6 @@ class ApproximateIndex(RowSearch):
     """Cells of dense rows; ``recall`` is the measured fraction of true neighbours found."""
 
     X: np.ndarray
-    _reach: Reach | None = None
 
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
@@ -75,14 +54,14 @@ class ApproximateIndex(RowSearch):
         self.n_points = len(self.X)
         # Distances are compared in single precision, in units of `_unit`.
         magnitude = int(np.frexp(np.abs(self.X).max(initial=0.0))[1])
-        self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= _FAR else 2.0**magnitude
+        self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= TUNING.single_exponent else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
             self._origin, self._directions = _principal_directions(self._rows)
             self._tune()
 
     def _scaled(self, Y: Rows) -> np.ndarray:
-        """Return rows whose Euclidean distances have the same order as those of the metric."""
+        """Return rows whose Euclidean distances have the same order as the distances of the metric."""
         if self.metric != "cosine":
             self._check_near(np.asarray(Y))
             Y = np.ascontiguousarray(Y, dtype=self.X.dtype)
@@ -94,7 +73,7 @@ class ApproximateIndex(RowSearch):
 
     def _check_near(self, Y: np.ndarray) -> None:
         """Raise DataRangeError for rows whose squared distances overflow in single precision."""
-        limit = self._unit * 2.0 ** (_FAR + 10)
+        limit = self._unit * 2.0 ** (TUNING.single_exponent + 10)
         if np.abs(Y).max(initial=0.0) > limit:
             row = int(np.flatnonzero((np.abs(Y) > limit).any(axis=1))[0])
             raise DataRangeError(
@@ -118,7 +97,7 @@ class ApproximateIndex(RowSearch):
             points[block] = part
             whole = np.einsum("ij,ij->i", centred, centred)
             rest[block] = np.sqrt(np.maximum(whole - np.einsum("ij,ij->i", part, part), 0.0))
-            doubt[block] = _DOUBT * np.sqrt(whole)
+            doubt[block] = TUNING.remainder_error * np.sqrt(whole)
 
         run_parallel(project, row_blocks(n_rows, rows.itemsize * rows.shape[1], 2**20), self.n_jobs)
         return Projection(points, rest, doubt)
@@ -142,16 +121,16 @@ class ApproximateIndex(RowSearch):
 
     def _tune(self) -> None:
         """Choose the numbers of components, cells and candidates by the neighbours of a sample."""
-        sample = np.linspace(0, self.n_points - 1, min(_SAMPLE, self.n_points)).astype(np.intp)
-        k = min(_NEIGHBORS, self.n_points)
+        sample = np.linspace(0, self.n_points - 1, min(TUNING.recall_points, self.n_points)).astype(np.intp)
+        k = min(TUNING.recall_neighbors, self.n_points)
         truth = _true_neighbors(self._rows, self._rows[sample], k, self.n_jobs)
         d = self._rows.shape[1]
-        choices = [d] if self._directions is None else [c for c in _COMPONENTS if c < d]
+        choices = [d] if self._directions is None else [c for c in TUNING.components if c < d]
         for count in choices:
             self._use_components(count)
             self._visits = self._visits_needed(sample, truth)
             enough, recall = self._candidates_needed(sample, truth)
-            if enough <= _MOST_CANDIDATES * k and recall >= RECALL:
+            if enough <= TUNING.most_candidates * k and recall >= TUNING.recall:
                 break
         self._candidates = enough / k
         self.recall = recall
@@ -164,17 +143,17 @@ class ApproximateIndex(RowSearch):
         rough = np.einsum("ij,ij->i", centers, centers) - 2 * (self._points.points[sample] @ centers.T)
         own = np.take_along_axis(rough, cell[truth], axis=1)  # (sample, k)
         ranks = np.sort((rough[:, None, :] < own[:, :, None]).sum(axis=2), axis=None)
-        return int(ranks[int(np.ceil(_CELL_RECALL * len(ranks))) - 1]) + 1
+        return int(ranks[int(np.ceil(TUNING.cell_recall * len(ranks))) - 1]) + 1
 
     def _candidates_needed(self, sample: np.ndarray, truth: np.ndarray) -> tuple[int, float]:
         """Return the number of candidates that contain enough true neighbours, and the recall."""
         k = truth.shape[1]
-        most = min(2 * _MOST_CANDIDATES * k, self.n_points)
+        most = min(2 * TUNING.most_candidates * k, self.n_points)
         found = self._cells.candidates(self._points.points[sample], self._visits, most)[1]
         place = (found[:, None, :] == truth[:, :, None]).argmax(axis=2)
         is_found = np.take_along_axis(found, place, axis=1) == truth
         places = np.sort(np.where(is_found, place, most).ravel())
-        needed = places[int(np.ceil(RECALL * len(places))) - 1] + 1
+        needed = places[int(np.ceil(TUNING.recall * len(places))) - 1] + 1
         enough = int(min(max(needed, 2 * k), most))
         return enough, float(np.mean(places < enough))
 
@@ -195,9 +174,13 @@ class ApproximateIndex(RowSearch):
         visits = min(self._visits, cells.n_cells)
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
-            squares, offsets, others = reach.squares, reach.offsets, min(_RADIUS_CANDIDATES, self.n_points)
+            squares, offsets, others = (
+                reach.squares,
+                reach.offsets,
+                min(TUNING.radius_candidates, self.n_points),
+            )
         own = np.arange(len(rows))
-        if len(rows) > _BLOCK:
+        if len(rows) > TUNING.approximate_queries:
             # Queries of the same cell have candidates in common, which are then in the processor's cache.
             own = np.argsort(nearest_center(queries.points, cells.centers, self.n_jobs), kind="stable")
 
@@ -209,7 +192,7 @@ class ApproximateIndex(RowSearch):
                 points.doubt, squares, length, index, counts,
             )  # fmt: skip
 
-        within = [*parallel_map(measure, row_blocks(len(rows), 1, _BLOCK), self.n_jobs)]
+        within = [*parallel_map(measure, row_blocks(len(rows), 1, TUNING.approximate_queries), self.n_jobs)]
         short = np.flatnonzero(counts < k)
         if len(short):
             index[short] = _true_neighbors(self._rows, rows[short], k, self.n_jobs)
@@ -227,35 +210,28 @@ class ApproximateIndex(RowSearch):
         length, index, _ = self._search(rows, self._project(rows), k)
         return self._lengths(length), index
 
-    def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        length, index, _ = self._search(self._rows, self._points, k + 1)
-        return other_neighbors_table(self._lengths(length), index)
+    def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        length, index, _ = self._search(self._rows, self._points, k)
+        return self._lengths(length), index
 
-    def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        return self.search_both(Y, 1, radii)[1]
+    def search_radius(self, Y: Rows, reach: Reach) -> sparse.csr_array:
+        return self.search_both(Y, 1, reach)[1]
 
-    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_both(self, Y: Rows, k: int, reach: Reach) -> tuple[sparse.csr_array, sparse.csr_array]:
         rows = self._scaled(Y)
-        length, index, parts = self._search(rows, self._project(rows), k, self._reach_of(radii))
+        length, index, parts = self._search(rows, self._project(rows), k, reach)
         row, column, squares = (np.concatenate(part) for part in zip(*parts, strict=True))
         exact = self._lengths(np.sqrt(squares))
-        keep = exact <= radii[column]
+        keep = exact <= reach.radii[column]
         within = distance_table(row[keep], column[keep], exact[keep], (len(rows), self.n_points))
         return neighbor_table(self._lengths(length), index, self.n_points), within
 
-    def _reach_of(self, radii: np.ndarray) -> Reach:
-        """Return the prepared radii; those of the last call are kept, since a model has one set of them."""
-        last = self._reach
-        if last is None or last.radii is not radii:
-            reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit
-            # Slightly more than the radii, to which the distances are compared after rounding.
-            squares = (reach * (1 + 1e-12)) ** 2
-            offsets = np.square(self._points.rest, dtype=np.float64) - squares
-            last = self._reach = Reach(radii, squares, offsets[self._cells.order])
-        return last
-
-    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
-        return RadiusQuery(self, radii)
+    def prepare(self, radii: np.ndarray) -> Reach:
+        reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit
+        # Slightly more than the radii, to which the distances are compared after rounding.
+        squares = (reach * (1 + 1e-12)) ** 2
+        offsets = np.square(self._points.rest, dtype=np.float64) - squares
+        return Reach(radii, squares, offsets[self._cells.order])
 
     def shortest_bridges(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return short edges that connect all groups of points: rows, columns and lengths.
@@ -264,7 +240,7 @@ class ApproximateIndex(RowSearch):
         spaced members if there are many, and then by alternating between the groups.
         """
         members = np.flatnonzero(group > 0)
-        most = max(_BRIDGE_DISTANCES // self.n_points, 20 * int(group.max()))
+        most = max(TUNING.bridge_distances // self.n_points, 20 * int(group.max()))
         if len(members) > most:
             members = members[np.argsort(group[members], kind="stable")]
             members = members[np.linspace(0, len(members) - 1, most).astype(np.intp)]
@@ -297,8 +273,7 @@ class ApproximateIndex(RowSearch):
         return BlockIndex(Z, self.metric, {}, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        computed = ("_cells", "_points", "_reach")
-        return {name: value for name, value in self.__dict__.items() if name not in computed}
+        return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
 
 
 def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -309,10 +284,10 @@ def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | No
     d = rows.shape[1]
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 20_000)).astype(np.intp)]
     origin = some.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-    if d <= 1.5 * _COMPONENTS[0]:
+    if d <= 1.5 * TUNING.components[0]:
         return origin, None
     some = (some - origin).astype(np.float32)
-    most = min(_COMPONENTS[-1], d - 1)
+    most = min(TUNING.components[-1], d - 1)
     _, directions = linalg.eigh((some.T @ some).astype(np.float64), subset_by_index=(d - most, d - 1))
     return origin, np.ascontiguousarray(directions[:, ::-1].astype(rows.dtype))
 
@@ -335,7 +310,7 @@ def _true_neighbors(rows: np.ndarray, queries: np.ndarray, k: int, n_jobs: int |
             filled = update_smallest(values, first, filled, rough, number)
         return rough, number
 
-    parts = [*parallel_map(search, row_blocks(len(rows), 1, _PART), n_jobs)]
+    parts = [*parallel_map(search, row_blocks(len(rows), 1, TUNING.compared_rows), n_jobs)]
     rough, found = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     best = np.argpartition(rough, more - 1, axis=1)[:, :more]
     found = np.sort(np.take_along_axis(found, best, axis=1), axis=1)

@@ -15,12 +15,11 @@ from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
-from eigenscape.graph.search import RadiusQuery, RowSearch
+from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
+from eigenscape.graph.tuning import TUNING
 
 T = TypeVar("T")
-#: Number of bounds in a block, which fit in the processor's cache; and the least number of its rows.
-_CACHED, _LEAST_BLOCK = 2**18, 128
 #: Computes the bounds between a slice of the queries and all points.
 Bound = Callable[[DistanceBounds, slice], tuple[np.ndarray, ...]]
 #: The name of a metric of scikit-learn, or a function of two rows.
@@ -134,22 +133,22 @@ class BlockIndex(RowSearch):
         pick = order[np.searchsorted(row[order], np.arange(rough.shape[0]))[:, None] + np.arange(k)]
         length[:], index[:] = exact[pick], column[pick]
 
-    def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        limit = radii**2 if self._euclidean else radii
+    def search_radius(self, Y: Rows, reach: np.ndarray) -> sparse.csr_array:
+        limit = reach**2 if self._euclidean else reach
 
         def search(block: slice) -> sparse.csr_array:
             rough, slack = self._approximate_block(Y[block])
             row, column = np.nonzero(rough <= limit + slack[:, None])
             length = self._exact(Y[block], rough, row, column)
-            keep = length <= radii[column]
+            keep = length <= reach[column]
             return distance_table(row[keep], column[keep], length[keep], rough.shape)
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
-    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_both(self, Y: Rows, k: int, reach: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
         bounds = self._bounds
         if bounds is None:
-            return super().search_both(Y, k, radii)
+            return super().search_both(Y, k, reach)
         from eigenscape._compiled.nearest import nearest_and_within
 
         n_rows = Y.shape[0]
@@ -158,7 +157,7 @@ class BlockIndex(RowSearch):
         def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             rows = np.ascontiguousarray(Y[block])
             row, column, near = nearest_and_within(
-                rows, self.X, *bounds(rows), k, radii, length[block], index[block]
+                rows, self.X, *bounds(rows), k, reach, length[block], index[block]
             )
             return row + block.start, column, near
 
@@ -166,9 +165,6 @@ class BlockIndex(RowSearch):
         row, column, near = (np.concatenate(part) for part in parts)
         own = neighbor_table(length, index, self.n_points)
         return own, distance_table(row, column, near, (n_rows, self.n_points))
-
-    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
-        return RadiusQuery(self, radii)
 
     def closest_pairs(
         self, group: np.ndarray, rows: np.ndarray | None = None
@@ -180,7 +176,7 @@ class BlockIndex(RowSearch):
         group : ndarray of shape (n_points,)
             The group of each point, from 0.
         rows : ndarray, optional
-            Points of which each pair must contain one, in the group with the larger number. All, if None.
+            Each pair contains one of these points, in the group with the larger number. All, if None.
 
         Returns
         -------
@@ -278,7 +274,7 @@ class BlockIndex(RowSearch):
         if self._bounds is None:
             yield from row_blocks(n_rows, 24 * self.n_points)
         else:
-            step = max(_LEAST_BLOCK, _CACHED // self.n_points)
+            step = max(TUNING.least_block, TUNING.cached_bounds // self.n_points)
             yield from (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -338,7 +334,7 @@ def spanning_pairs(
     The arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_pairs`.
     """
     weights = np.where(np.isfinite(length), np.maximum(length, SHORTEST), 0.0)
-    # SciPy takes entries of a dense matrix below 1e-8 as absent, those of a sparse one as they are.
+    # SciPy ignores entries below 1e-8 of a dense matrix, but not of a sparse one.
     tree = sparse.coo_array(minimum_spanning_tree(sparse.csr_array(weights)))
     pair = tree.row, tree.col
     return near[pair], far[pair], length[pair]

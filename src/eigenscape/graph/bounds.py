@@ -15,19 +15,7 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
-
-#: Directions are used for at least this many rows and features; fewer rows of as many features are compared
-#: at once (16 MB).
-_LEAST_ROWS, _LEAST_FEATURES = 2000, 192
-#: Numbers of directions to choose from, and numbers of rows by which they are chosen.
-_DIRECTIONS, _SAMPLE, _QUERIES = (32, 64, 96, 128), 512, 64
-#: Number of neighbours for which they are chosen, and the cost of a candidate: its distance is computed in
-#: double precision by a loop, which takes longer per feature than a matrix product.
-_NEIGHBORS, _CANDIDATE_COST = 12, 16.0
-#: Number of rows of a block of a symmetric product.
-_TILE = 128
-#: Size of the blocks in which rows are prepared.
-_BLOCK_BYTES = 4 * 2**20
+from eigenscape.graph.tuning import TUNING
 
 
 class DistanceBounds:
@@ -38,10 +26,10 @@ class DistanceBounds:
         # Subtract the mean to avoid cancellation: products of vectors far from the origin lose precision.
         self._origin = X.mean(axis=0, dtype=np.float64)
         self._directions = None
-        if n >= _LEAST_ROWS and d >= _LEAST_FEATURES:
-            self._directions = _choose_directions(X[:: -(-n // _SAMPLE)] - self._origin, n)
+        if n >= TUNING.least_rows and d >= TUNING.least_features:
+            self._directions = _choose_directions(X[:: -(-n // TUNING.direction_rows)] - self._origin, n)
         #: Whether all pairs are best computed at once: a symmetric product has half the operations.
-        self.at_once = n < _LEAST_ROWS and d >= _LEAST_FEATURES
+        self.at_once = n < TUNING.least_rows and d >= TUNING.least_features
         width = d if self._directions is None else self._directions.shape[1] + 1
         self.norms, right = np.empty(n), np.empty((n, width + 1))
 
@@ -49,7 +37,7 @@ class DistanceBounds:
             right[rows, :-1], self.norms[rows] = self._reduce(X[rows])
             right[rows, -1] = self.norms[rows]
 
-        run_parallel(prepare, row_blocks(n, 8 * d, _BLOCK_BYTES), n_jobs)
+        run_parallel(prepare, row_blocks(n, 8 * d, TUNING.bound_bytes), n_jobs)
         # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
         self._precision = np.float32 if 1e-30 < self.norms.max() < 1e30 else np.float64
         self._right = right.astype(self._precision, copy=False)
@@ -78,11 +66,11 @@ class DistanceBounds:
         left[:, -2], left[:, -1] = 1, self._right[:, -1]
 
         def multiply(start: int) -> None:
-            rows, later = slice(start, start + _TILE), slice(start + _TILE, n)
+            rows, later = slice(start, start + TUNING.bound_tile), slice(start + TUNING.bound_tile, n)
             rough[rows, start:] = left[rows] @ right[start:].T
             rough[later, rows] = rough[rows, later].T
 
-        run_parallel(multiply, range(0, n, _TILE), n_jobs)
+        run_parallel(multiply, range(0, n, TUNING.bound_tile), n_jobs)
         return rough, np.zeros(n), self._slack(self.norms)
 
     def _slack(self, base: np.ndarray) -> np.ndarray:
@@ -106,7 +94,7 @@ class DistanceBounds:
         return other
 
     def _reduce(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of which no two are farther apart than those of ``X``, and their squared norms."""
+        """Return shorter rows, no farther apart than the rows of ``X``, and the squared norms of ``X``."""
         centred = X - self._origin
         norms = squared_norms(centred)
         if self._directions is None:
@@ -123,15 +111,15 @@ def _choose_directions(sample: np.ndarray, n_points: int) -> np.ndarray | None:
     d = sample.shape[1]
     size = max(float(np.abs(sample).max()), np.finfo(np.float64).tiny)
     sample = (sample / size).astype(np.float32)  # directions do not depend on the scale
-    directions = _principal_directions(sample, _DIRECTIONS[-1])
+    directions = _principal_directions(sample, TUNING.directions[-1])
     norms, leading = squared_norms(sample), sample @ directions.astype(np.float32)
-    queries = slice(None, None, -(-len(sample) // _QUERIES))
-    k = max(1, round(_NEIGHBORS * len(sample) / n_points))
+    queries = slice(None, None, -(-len(sample) // TUNING.direction_queries))
+    k = max(1, round(TUNING.direction_neighbors * len(sample) / n_points))
     kth = np.partition(_squared_differences(sample[queries], sample), k, axis=1)[:, k, None]
     best, chosen = 0.8 * d, None
-    for q in _DIRECTIONS:
+    for q in TUNING.directions:
         reduced = _with_rest(leading[:, :q], norms)
-        cost = q + _CANDIDATE_COST * d * float(
+        cost = q + TUNING.candidate_cost * d * float(
             (_squared_differences(reduced[queries], reduced) <= kth).mean()
         )
         if cost < best:

@@ -16,11 +16,7 @@ from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
-
-#: Above this many neighbours it is cheaper to search the complement of a component directly.
-_MOST_NEIGHBORS = 256
-#: Up to this many components the closest points of every pair of them are found at once.
-_MOST_COMPONENTS = 128
+from eigenscape.graph.tuning import TUNING
 
 
 def component_labels(matrix: Matrix | sparse.coo_array) -> np.ndarray:
@@ -45,7 +41,7 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
             " between them, so they cannot be connected; store more neighbours, or set"
             " on_disconnected='per_component' or 'largest'"
         )
-    few = 0 < label.max() < _MOST_COMPONENTS
+    few = 0 < label.max() < TUNING.most_components
     if few and isinstance(graph.index, BlockIndex | ApproximateIndex):
         return graph.with_edges(*graph.index.shortest_bridges(label))
     while label.max() > 0:
@@ -59,12 +55,10 @@ def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     """Return the minimum spanning tree of the indexed points: :func:`connect` applied to an empty graph."""
     empty = sparse.csr_array((index.n_points, index.n_points))
     radii = np.zeros(index.n_points)  # a new point is connected to its nearest vertex only
-    edgeless = NeighborGraph(
-        index, index.vertices(), empty, empty, index.radius_query(radii), radii, 1, tree=True
-    )
+    edgeless = NeighborGraph(index, index.vertices(), empty, empty, radii, 1, tree=True)
     with stage("spanning tree"):
         edges = connect(edgeless, np.arange(index.n_points)).distances
-    # If distances tie, a round may close a cycle of equal edges, one of which is removed.
+    # If distances tie, a round may close a cycle of equal edges; one edge of the cycle is removed.
     tree = sparse.csr_array(minimum_spanning_tree(edges))
     tree = sparse.csr_array(tree.maximum(tree.T))
     tree.sort_indices()
@@ -83,7 +77,7 @@ def _shortest_outgoing(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndar
     row, column, length = np.empty(count, dtype=np.intp), np.empty(count, dtype=np.intp), np.empty(count)
     pending = np.arange(1, count)
     k = 8
-    while len(pending) and k <= min(_MOST_NEIGHBORS, index.n_points):
+    while len(pending) and k <= min(TUNING.most_neighbors, index.n_points):
         members = np.flatnonzero(np.isin(label, pending))
         mine = label[members]
         near, number = index.nearest(index.points(members), k)

@@ -12,17 +12,7 @@ from scipy import sparse
 
 from eigenscape import _memory
 from eigenscape._threads import run_parallel
-
-#: Least number of sources for which the elimination may pay, absolute and as a part of the vertices.
-_FEW_SOURCES, _FEW_PARTS = 64, 16
-#: Time that a search with a queue takes per edge and source, in additions of the elimination.
-_SEARCH_COST = 17.0
-#: Mean number of edges per vertex up to which all vertices are eliminated in sparse form.
-_SPARSE_EDGES = 40
-#: Part of the vertices that is eliminated in sparse form if more edges arise; the others form the core.
-_SPARSE_PART = 0.4
-#: Vertices of a block of the core, and columns of a tile.
-_BLOCK, _TILE = 64, 512
+from eigenscape.graph.tuning import TUNING
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +44,7 @@ class Elimination:
 
 def are_few_sources(n_sources: int, m: int) -> bool:
     """Return whether a search from each source is faster in any graph of ``m`` vertices."""
-    return n_sources < max(_FEW_SOURCES, m / _FEW_PARTS)
+    return n_sources < max(TUNING.few_sources, m / TUNING.few_source_parts)
 
 
 def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = None) -> Elimination | None:
@@ -70,11 +60,11 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     m = lengths.shape[0]
     if are_few_sources(n_sources, m):
         return None
-    search_cost = _SEARCH_COST * lengths.nnz * n_sources
+    search_cost = TUNING.search_cost * lengths.nnz * n_sources
     order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)
-    if count.sum() > _SPARSE_EDGES * m:
-        n_sparse = min(n_sparse, int(_SPARSE_PART * m))
-    needed = 8.0 * (m - n_sparse) ** 2 + 8.0 * m * min(n_sources, m)  # the core, beside the result
+    if count.sum() > TUNING.sparse_edges * m:
+        n_sparse = min(n_sparse, int(TUNING.sparse_part * m))
+    needed = 8.0 * (m - n_sparse) ** 2 + 8.0 * m * min(n_sources, m)  # the core and the result
     if _cost(count, n_sparse, n_sources) > search_cost or not _memory.fits(needed):
         return None
     bounds = np.concatenate([[0], np.cumsum(count[:n_sparse])])
@@ -99,12 +89,12 @@ def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
     from eigenscape._compiled import dense_paths
 
     m = len(w)
-    blocks = [(begin, min(begin + _BLOCK, m)) for begin in range(0, m, _BLOCK)]
+    blocks = [(begin, min(begin + TUNING.core_block, m)) for begin in range(0, m, TUNING.core_block)]
     for number, block in enumerate(blocks):
         dense_paths.eliminate_within(w, *block)
 
         def update(rows: tuple[int, int], block: tuple[int, int] = block) -> None:
-            dense_paths.eliminate_from(w, block[0], block[1], rows[0], rows[1], _TILE)
+            dense_paths.eliminate_from(w, block[0], block[1], rows[0], rows[1], TUNING.core_tile)
 
         run_parallel(update, blocks[number + 1 :], n_jobs)
     for begin, end in reversed(blocks):
@@ -112,8 +102,10 @@ def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
 
         def extend(left: int, begin: int = begin, end: int = end, edges: tuple = edges) -> None:
             start, via, length = edges
-            columns = left, min(left + _TILE, m)
-            dense_paths.distances_to(w, begin, end, start, via, length, columns[0], columns[1], _BLOCK)
+            columns = left, min(left + TUNING.core_tile, m)
+            dense_paths.distances_to(
+                w, begin, end, start, via, length, columns[0], columns[1], TUNING.core_block
+            )
 
-        run_parallel(extend, range(end, m, _TILE), n_jobs)
+        run_parallel(extend, range(end, m, TUNING.core_tile), n_jobs)
         dense_paths.distances_within(w, begin, end, *edges)

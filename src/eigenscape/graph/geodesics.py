@@ -18,18 +18,13 @@ from eigenscape._typing import Rows
 from eigenscape.graph.elimination import Elimination, are_few_sources, eliminated
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to, same_points
-from eigenscape.graph.sparse_distances import reassemble
+from eigenscape.graph.row_index import rows_by_vertex
+from eigenscape.graph.tuning import TUNING
 
 Advance = Callable[[float], None]
 
-#: Number of sources up to which it does not pay to renumber the vertices.
-_FEW_SOURCES = 32
-#: Searches through graphs, as long as these exist: placing new points would otherwise take nearly as long as
-#: a fit. Those of larger graphs (100 MB) are not kept.
+#: Searches through graphs of at most ``TUNING.kept_vertices`` vertices.
 _searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
-_KEPT_VERTICES = 5000
-#: Distances that a thread computes at least before it is given other sources.
-_TASK_VALUES = 2**17
 
 
 def geodesics(graph: NeighborGraph, Y: Rows, n_jobs: int | None = None) -> np.ndarray:
@@ -74,9 +69,8 @@ def vertex_geodesics(lengths: sparse.csr_array) -> np.ndarray:
     ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
     """
     m = lengths.shape[0]
-    entries = sparse.csr_array((np.zeros(m), np.arange(m), np.arange(m + 1)), shape=(m, m))
     search = _path_search(lengths, m, None)
-    return _lengths_from(search, entries, None, np.float64, lambda values: values)
+    return _lengths_from(search, _at(np.arange(m), m), None, np.float64, lambda values: values)
 
 
 def _lengths_from(
@@ -166,7 +160,8 @@ def _for_batches(
     order = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
     edges = entries[order]
     start, inner = edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64)
-    task = LANES * max(1, _TASK_VALUES // (LANES * entries.shape[1]))  # few values are not worth a task
+    # Few distances are not worth a task.
+    task = LANES * max(1, TUNING.task_distances // (LANES * entries.shape[1]))
 
     def search_from(first: int) -> None:
         stop = min(first + task, len(order))
@@ -242,7 +237,7 @@ def _step(lengths: sparse.csr_array) -> float:
 
 
 def extend_geodesics(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarray:
-    """Compute the distances (n_new, q) of new points from those of the vertices, ``lengths`` (m, q).
+    """Compute the distances (n_new, q) of new points from the distances ``lengths`` (m, q) of the vertices.
 
     ``d(y, l) = min_v w(y, v) + d(v, l)`` with the edges ``entries`` (n_new, m) of the new points: the last
     edge of Bengio eq. 14, without another search.
@@ -288,14 +283,16 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
 
 def _entry_edges(graph: NeighborGraph, Y: Rows) -> sparse.csr_array:
     """Return the lengths (n_new, m) of the first edges of paths from ``Y``; 0 from a vertex to itself."""
-    vertex = graph.vertices.find(Y)
-    known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-    entries = sparse.csr_array(
-        (np.zeros(len(known)), vertex[known], np.arange(len(known) + 1)), shape=(len(known), graph.n_vertices)
+    m = graph.n_vertices
+    return rows_by_vertex(
+        graph.vertices, Y, lambda vertex: _at(vertex, m), lambda new: _require_entry(graph.edges_of(new))
     )
-    if len(new) == 0:
-        return entries
-    return reassemble([(known, entries), (new, _require_entry(graph.edges_of(Y[new])))])
+
+
+def _at(vertex: np.ndarray, m: int) -> sparse.csr_array:
+    """Return edges (n, m) of length 0 to a vertex each."""
+    n = len(vertex)
+    return sparse.csr_array((np.zeros(n), vertex, np.arange(n + 1)), shape=(n, m))
 
 
 def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
@@ -316,7 +313,7 @@ def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) ->
     not depend on what was kept, so that a model from a file gives the same results.
     """
     m = graph.n_vertices
-    if m > _KEPT_VERTICES or are_few_sources(n_sources, m):
+    if m > TUNING.kept_vertices or are_few_sources(n_sources, m):
         return _path_search(graph.distances, n_sources, n_jobs)
     if graph not in _searches:
         _searches[graph] = _path_search(graph.distances, m, n_jobs)
@@ -326,7 +323,7 @@ def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) ->
 def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
     """Return the faster way to shortest paths from ``n_sources`` sources."""
     elimination = eliminated(lengths, n_sources, n_jobs)
-    return elimination or _PathSearch(lengths, renumber=n_sources > _FEW_SOURCES)
+    return elimination or _PathSearch(lengths, renumber=n_sources > TUNING.unnumbered_sources)
 
 
 class _PathSearch:

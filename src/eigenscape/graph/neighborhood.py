@@ -15,9 +15,9 @@ its list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -27,11 +27,16 @@ from eigenscape._progress import stage
 from eigenscape._typing import Rows
 from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.search import NeighborIndex, RadiusQuery
-from eigenscape.graph.shared import nearest_others_graph
-from eigenscape.graph.sparse_distances import SHORTEST, distance_table, reassemble, scatter_rows
-from eigenscape.graph.union import transpose, union, union_with_transpose
+from eigenscape.graph.row_index import DistanceRowIndex, RowIndex, rows_by_vertex
+from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.sparse_distances import (
+    SHORTEST,
+    distance_table,
+    scatter_rows,
+    transpose,
+    union,
+    union_with_transpose,
+)
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
@@ -51,8 +56,6 @@ class NeighborGraph:
         Distances; row i lists the nearest neighbours of vertex i.
     distances : csr_array of shape (m, m)
         Edge lengths, symmetric.
-    radius_query : callable
-        Returns the distances (n_new, m) of new points to the vertices within whose radius they lie.
     radii : ndarray of shape (m,)
         Radius of each vertex: the distance to its farthest listed neighbour, or the radius of the graph.
     n_neighbors : int or None
@@ -66,6 +69,15 @@ class NeighborGraph:
         vertex.
     """
 
+    index: NeighborIndex
+    vertices: RowIndex | DistanceRowIndex
+    neighbors: sparse.csr_array
+    distances: sparse.csr_array
+    radii: np.ndarray
+    n_neighbors: int | None
+    samples: np.ndarray | None = None
+    joined: Joined = "union"
+    tree: bool = False
     _shapes: ClassVar = {
         "vertices.X": "n ...",
         "index.n_points": "n",
@@ -74,16 +86,6 @@ class NeighborGraph:
         "radii": "n",
         "samples": "n",
     }
-    index: NeighborIndex
-    vertices: RowIndex | DistanceRowIndex
-    neighbors: sparse.csr_array
-    distances: sparse.csr_array
-    radius_query: Callable[[Rows], sparse.csr_array]
-    radii: np.ndarray
-    n_neighbors: int | None
-    samples: np.ndarray | None = None
-    joined: Joined = "union"
-    tree: bool = False
 
     __repr__ = short_repr
 
@@ -91,31 +93,29 @@ class NeighborGraph:
     def n_vertices(self) -> int:
         return self.index.n_points
 
+    @cached_property
+    def _reach(self) -> Any:
+        """The radii, prepared for a search within them."""
+        return self.index.prepare(self.radii)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_reach"}
+
     def edges_of(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices.
 
         A row equal to a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
-        and to the vertices of which it would be a neighbour; if there are none, to its nearest vertex, with a
-        warning.
+        and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
+        a warning.
         """
-        vertex = self.vertices.find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.distances[vertex]
-        if len(known) == 0:
-            return self._new_edges(Y)
-        return reassemble([(known, self.distances[vertex[known]]), (new, self._new_edges(Y[new]))])
+        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self._new_edges)
 
     def _new_edges(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""
-        query = self.radius_query
         if self.n_neighbors is None:
-            edges = query(Y)
+            edges = self.index.search_radius(Y, self._reach)
         else:
-            if isinstance(query, RadiusQuery):
-                own, within = query.with_nearest(Y, self.n_neighbors)
-            else:
-                own, within = self.neighbors_of(Y), query(Y)
+            own, within = self.index.search_both(Y, self.n_neighbors, self._reach)
             edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
         if self.tree:
             return union(edges, self.index.nearest_graph(Y, 1))
@@ -154,7 +154,6 @@ class NeighborGraph:
             index.vertices(),
             self.neighbors[which][:, which],
             self.distances[which][:, which],
-            index.radius_query(self.radii[which]),
             self.radii[which],
             None if self.n_neighbors is None else min(self.n_neighbors, len(which)),
             None if self.samples is None else self.samples[which],
@@ -184,7 +183,7 @@ def nearest_neighbor_graph(
     ``rows`` is the index that recognises the points, if it has been computed.
     """
     with stage("neighbours"):
-        chosen = nearest_others_graph(index, n_neighbors)
+        chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
         raise ValueError(
             "all distances between neighbours are zero, so the metric does not distinguish the points and"
@@ -198,9 +197,7 @@ def nearest_neighbor_graph(
     else:
         edges = combine_edges(joined, chosen, transpose(chosen, n_jobs), chosen, chosen, n_neighbors)
     vertices = rows if rows is not None and rows.X is getattr(index, "X", None) else index.vertices()
-    return NeighborGraph(
-        index, vertices, chosen, edges, index.radius_query(radii), radii, n_neighbors, joined=joined
-    )
+    return NeighborGraph(index, vertices, chosen, edges, radii, n_neighbors, joined=joined)
 
 
 def combine_edges(
@@ -252,7 +249,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
     edges = union_with_transpose(table)
-    return NeighborGraph(index, index.vertices(), edges, edges, index.radius_query(radii), radii, None)
+    return NeighborGraph(index, index.vertices(), edges, edges, radii, None)
 
 
 def _check_symmetric(chosen: sparse.csr_array) -> None:

@@ -7,33 +7,180 @@
 * ``ApproximateIndex``: instead of blocks, for many dense rows (30 000, or 11 000 of 784 features) and a
   Euclidean or cosine metric, unless ``neighbors="exact"``. Its recall is measured and reported.
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
-* ``SearcherIndex`` and ``NeighborListIndex``: objects of the user, see :func:`neighbor_index`.
+* ``SearcherIndex``: an object of the user with ``kneighbors``, see :func:`neighbor_index`.
 
 Ties are broken by row number. The result for a query does not depend on other queries.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
 from eigenscape._typing import Rows, is_sparse
+from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
-from eigenscape.graph.foreign import DescentSearcher, exact_lengths, foreign_searcher
-from eigenscape.graph.given import NeighborSearcher, SearcherIndex, neighbor_list_index
 from eigenscape.graph.precomputed import PrecomputedIndex
-from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.search import NeighborIndex, RowSearch
+from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
+from eigenscape.graph.tuning import TUNING
+
+
+@runtime_checkable
+class NeighborSearcher(Protocol):
+    """Interface of scikit-learn's neighbour searchers, such as ``sklearn.neighbors.NearestNeighbors``."""
+
+    def kneighbors(self, X: Any, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and indices of the nearest fitted samples, of shape (n_new, n_neighbors)."""
+        ...
+
+
+class SearcherIndex(RowSearch):
+    """Index that delegates to an object with scikit-learn's ``kneighbors``, fitted to the rows ``X``.
+
+    An object with ``get_params`` is cloned and the clone fitted, so the object itself is not modified. Other
+    objects are used as they are and must have been fitted to the same rows, or to all samples, for which
+    ``group`` (n_samples,) holds the numbers of their rows in ``X``.
+    """
+
+    known_symmetric = False
+
+    def __init__(self, X: Rows, searcher: NeighborSearcher, group: np.ndarray | None = None) -> None:
+        self.X, self.n_points = X, X.shape[0]
+        self._refit = hasattr(searcher, "get_params") and hasattr(searcher, "fit")
+        self._searcher = clone(searcher).fit(X) if self._refit else searcher
+        fitted = getattr(self._searcher, "n_samples_fit_", self.n_points)
+        self._group = group if group is not None and fitted == len(group) != self.n_points else None
+        if fitted != self.n_points and self._group is None:
+            samples = f"{self.n_points} distinct ones" if group is None else f"{len(group)} samples"
+            raise ValueError(
+                f"neighbors={type(searcher).__name__} was fitted to {fitted} samples, but there are"
+                f" {samples}; fit it to the same rows as the estimator"
+            )
+
+    def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._group is None:
+            return self._nearest_samples(Y, k, self.n_points)
+        n_samples = len(self._group)
+        count = min(2 * k, n_samples)
+        while True:  # until there are k distinct rows among the nearest samples
+            length, index = self._nearest_samples(Y, count, n_samples)
+            index = self._group[index]
+            repeated = np.zeros(index.shape, dtype=bool)
+            order = np.argsort(index, axis=1, kind="stable")
+            ranked = np.take_along_axis(index, order, axis=1)
+            np.put_along_axis(repeated[:, :], order[:, 1:], ranked[:, 1:] == ranked[:, :-1], axis=1)
+            if count == n_samples or (~repeated).sum(axis=1).min(initial=k) >= k:
+                break
+            count = min(2 * count, n_samples)
+        first = np.argsort(repeated, axis=1, kind="stable")[:, :k]
+        return _sorted_lists(
+            np.take_along_axis(index, first, axis=1), np.take_along_axis(length, first, axis=1)
+        )
+
+    def _nearest_samples(self, Y: Rows, k: int, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and indices (n_new, k) of the nearest fitted samples."""
+        name = f"neighbors={type(self._searcher).__name__}"
+        distances, indices = (np.asarray(part) for part in self._searcher.kneighbors(Y, n_neighbors=k))
+        indices, distances = _check_lists(indices, distances, (Y.shape[0], k), n_samples, name)
+        return _sorted_lists(indices, distances)
+
+    def search_radius(self, Y: Rows, reach: np.ndarray) -> sparse.csr_array:
+        """Request more and more neighbours, until the last one is farther away than the largest radius."""
+        limit, k = float(reach.max(initial=0.0)), min(16, self.n_points)
+        pending = np.arange(Y.shape[0])
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        while len(pending):
+            length, index = self.nearest(Y[pending], k)
+            done = (length[:, -1] > limit) | (k == self.n_points)
+            row, place = np.nonzero((length <= reach[index]) & done[:, None])
+            parts.append((pending[row], index[row, place], length[row, place]))
+            pending, k = pending[~done], min(4 * k, self.n_points)
+        rows, columns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return distance_table(rows, columns, lengths, (Y.shape[0], self.n_points))
+
+    def subset(self, which: np.ndarray) -> SearcherIndex:
+        if not self._refit:
+            raise ValueError(
+                f"neighbors={type(self._searcher).__name__} cannot be fitted to a part of the samples, which"
+                " a disconnected graph requires; give it the methods fit and get_params, or connect the graph"
+            )
+        return SearcherIndex(self.X[which], self._searcher)
+
+    def over(self, Z: Rows) -> SearcherIndex:
+        if not self._refit:
+            raise UndefinedKernelError(
+                f"neighbors={type(self._searcher).__name__} cannot be fitted to new points, so the distances"
+                " between these are not known; give it the methods fit and get_params"
+            )
+        return SearcherIndex(Z, self._searcher)
+
+
+def listed_neighbors(
+    indices: Any, distances: Any, n_points: int, distinct: tuple[np.ndarray, np.ndarray] | None
+) -> sparse.csr_array:
+    """Return the given neighbours of the indexed points as a sparse matrix (n_points, n_points) of distances.
+
+    Parameters
+    ----------
+    indices, distances : array-like of shape (n_samples, k)
+        A sample may be listed among its own neighbours, in any column.
+    n_points : int
+        Number of indexed points.
+    distinct : tuple (first, group) or None
+        Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if the samples were reduced to distinct
+        rows. Lists of duplicates are dropped, and duplicates within a list are merged.
+    """
+    first, group = (np.arange(n_points), np.arange(n_points)) if distinct is None else distinct
+    indices, distances, n = np.asarray(indices), np.asarray(distances), len(group)
+    shape = (n, indices.shape[1] if indices.ndim == 2 else 0)
+    indices, distances = _check_lists(indices, distances, shape, n, "neighbors=(indices, distances)")
+    row, place = np.nonzero(group[indices[first]] != np.arange(len(first))[:, None])
+    column, length = group[indices[first][row, place]], distances[first][row, place]
+    order = np.lexsort((length, column, row))  # the nearest of several duplicates is kept
+    row, column, length = row[order], column[order], length[order]
+    new = np.ones(len(row), dtype=bool)
+    new[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    return distance_table(row[new], column[new], length[new], (len(first), len(first)))
+
+
+def _check_lists(
+    indices: np.ndarray, distances: np.ndarray, shape: tuple[int, int], n_points: int, name: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return neighbour lists as integers and floats, or raise an error that begins with ``name``."""
+    if indices.ndim != 2 or indices.shape != shape or distances.shape != shape:
+        raise ValueError(
+            f"{name} must be two arrays of shape {shape if shape[1] else f'({shape[0]}, k)'},"
+            f" got indices of shape {indices.shape} and distances of shape {distances.shape}"
+        )
+    if indices.dtype.kind not in "iu":
+        swapped = "; the order is (indices, distances)" if distances.dtype.kind in "iu" else ""
+        raise ValueError(f"{name}: indices must be integers, got {indices.dtype}{swapped}")
+    if indices.min(initial=0) < 0 or indices.max(initial=0) >= n_points:
+        wrong = int(indices.min() if indices.min() < 0 else indices.max())
+        raise ValueError(f"{name}: indices must be between 0 and {n_points - 1}, got {wrong}")
+    if distances.dtype.kind not in "iuf":
+        raise ValueError(f"{name}: distances must be real numbers, got {distances.dtype}")
+    distances = distances.astype(np.float64)
+    if not (np.isfinite(distances).all() and (distances >= 0).all()):
+        row = int(np.flatnonzero(~(np.isfinite(distances) & (distances >= 0)).all(axis=1))[0])
+        raise ValueError(f"{name}: distances must be finite and not negative; check row {row}")
+    return indices.astype(np.intp), distances
+
+
+def _sorted_lists(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances and indices, each list sorted by distance and then by index."""
+    order = np.lexsort((indices, distances), axis=1)
+    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
+
 
 __all__ = ["NeighborIndex", "NeighborSearcher", "Neighbors", "neighbor_index"]
 
-#: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
-TREE_FEATURES = 16
-#: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows approximately:
-#: blocks take time ``n^2 (d + 64)``, the second term for the selection.
-EXACT_POINTS, EXACT_OPERATIONS = 30_000, 1e11
 STRATEGIES = ("auto", "exact", "approximate")
 APPROXIMATE_METRICS = ("euclidean", "l2", "cosine")
 
@@ -41,11 +188,7 @@ _MINKOWSKI = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblo
 
 #: Values of ``neighbors``: the name of a strategy, an index, a searcher, or ``(indices, distances)``.
 Neighbors: TypeAlias = (
-    Literal["auto", "exact", "approximate"]
-    | NeighborIndex
-    | NeighborSearcher
-    | tuple[Any, Any]
-    | tuple[Any, Any, Any]
+    Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
 )
 
 
@@ -75,18 +218,14 @@ def neighbor_index(
         - "auto": exact search, or approximate search if it is much faster (see the module's description).
         - "exact": exact search.
         - "approximate": approximate search, for dense rows and the metrics "euclidean", "l2" and "cosine".
-        - An object that implements :class:`NeighborIndex`, built on the same rows, or on all samples if
-          ``distinct`` is given.
+        - A :class:`NeighborIndex` of the same rows, or of all samples if ``distinct`` is given.
         - An object with scikit-learn's ``kneighbors(X, n_neighbors)``, such as
           ``sklearn.neighbors.NearestNeighbors``, fitted or not. It is cloned and the clone fitted to ``X``;
           the object itself is not modified. Its own metric is used. An object without ``get_params`` is used
           as it is and must have been fitted to ``X``.
         - A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k): the neighbours of the
           training points, with or without the points themselves. New points are searched exactly by
-          ``metric``. A third element, as in UMAP's ``precomputed_knn``, is an index for new points, or None.
-        - An index of pynndescent (``NNDescent``) or faiss, of all samples, with the metric ``metric``;
-          squared distances are converted, and inner products are for unit rows and ``metric="cosine"``. New
-          points are searched in it; parts of a disconnected graph exactly.
+          ``metric``.
     distinct : tuple (first, group), optional
         Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if ``X`` holds the distinct rows of a
         larger set of samples to which an index or ``(indices, distances)`` refers.
@@ -118,15 +257,17 @@ def neighbor_index(
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    few_features = power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TREE_FEATURES
+    few_features = (
+        power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TUNING.tree_features
+    )
     able = metric in APPROXIMATE_METRICS and not params and not is_sparse(X)
     if neighbors == "approximate" and not able:
         raise ValueError(
             f"neighbors='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
             f" got metric={metric!r}"
         )
-    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > EXACT_OPERATIONS
-    large = able and not few_features and X.shape[0] > EXACT_POINTS
+    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > TUNING.exact_operations
+    large = able and not few_features and X.shape[0] > TUNING.exact_points
     if neighbors == "approximate" or (neighbors == "auto" and (slow or large)):
         return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
     if few_features and power is not None:
@@ -150,19 +291,12 @@ def _given_index(
             " are searched; use neighbors='auto'"
         )
     if isinstance(neighbors, tuple):
-        if len(neighbors) not in (2, 3):
-            raise ValueError(
-                "neighbors must be a tuple (indices, distances) or (indices, distances, index), got"
-                f" {len(neighbors)} elements"
-            )
-        search: Any = neighbors[2] if len(neighbors) == 3 and neighbors[2] is not None else "exact"
-        if isinstance(search, np.ndarray | tuple) or (isinstance(search, str) and search not in STRATEGIES):
-            raise ValueError(
-                "the third element of neighbors=(indices, distances, index) must be a neighbour index or"
-                f" None, got 3 elements, the last of which is a {type(search).__name__}"
-            )
-        base = neighbor_index(X, metric, metric_params, n_jobs, search, distinct)
-        return neighbor_list_index(base, (neighbors[0], neighbors[1]), distinct)
+        if len(neighbors) != 2:
+            raise ValueError(f"neighbors must be a tuple (indices, distances), got {len(neighbors)} elements")
+        index = neighbor_index(X, metric, metric_params, n_jobs, "exact")
+        assert isinstance(index, RowSearch)
+        index.listed, index.known_symmetric = listed_neighbors(*neighbors, m, distinct), False
+        return index
     if isinstance(neighbors, type):
         raise ValueError(f"neighbors must be an object, got the class {neighbors.__name__}")
     if isinstance(neighbors, NeighborIndex):
@@ -171,24 +305,10 @@ def _given_index(
         if neighbors.n_points != m:
             raise ValueError(f"neighbors={name} indexes {neighbors.n_points} points, but there are {m}")
         return neighbors
-    group = None if distinct is None else distinct[1]
     if isinstance(neighbors, NeighborSearcher):
-        return SearcherIndex(X, neighbors, group)
-    searcher = foreign_searcher(neighbors, metric, X)
-    if searcher is not None:
-        exact = neighbor_index(X, metric, metric_params, n_jobs, "exact")
-        given = SearcherIndex(X, searcher, group, exact)
-        given.measure_recall(exact)
-        if not isinstance(searcher, DescentSearcher) or (searcher.lists[0] < 0).any():
-            return given
-        indices, lengths = searcher.lists
-        if searcher.recompute is not None:
-            rows = X if group is None else X[group]
-            lengths = exact_lengths(rows, rows, indices, searcher.recompute)
-        return neighbor_list_index(given, (indices, lengths), distinct, search_if_short=True)
+        return SearcherIndex(X, neighbors, None if distinct is None else distinct[1])
     shown = repr(neighbors) if isinstance(neighbors, str | int | float | None) else name
     raise ValueError(
-        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass a neighbour index,"
-        " an object with kneighbors(X, n_neighbors), an index of pynndescent or faiss, or a tuple (indices,"
-        " distances)"
+        f"neighbors={shown} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
+        " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
     )

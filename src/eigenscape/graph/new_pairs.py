@@ -1,4 +1,4 @@
-"""Edges between any two points, of which neither need be a vertex of the training graph.
+"""Edges between any two points; neither needs to be a vertex of the training graph.
 
 A new point does not change the neighbours of any other point, vertex or new: the edge of two new points
 depends on them and on the vertices alone. Each has the list of its nearest vertices; one lists the other if
@@ -13,19 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Matrix, Rows, is_sparse
-from eigenscape.graph.given import index_over
 from eigenscape.graph.neighborhood import NeighborGraph, combine_edges
 from eigenscape.graph.precomputed import PrecomputedIndex, require_table
 from eigenscape.graph.row_index import equal_rows
-from eigenscape.graph.search import NeighborIndex
-from eigenscape.graph.sparse_distances import SHORTEST, assemble
-from eigenscape.graph.union import union
+from eigenscape.graph.sparse_distances import SHORTEST, assemble, union
 
 #: A function of points ``Y`` and of their precomputed distances to fixed points ``Z``, if there are such.
 EdgeLengths = Callable[[Rows, Any], sparse.csr_array]
@@ -111,17 +109,21 @@ def _edges_of_new(
     graph: NeighborGraph, rows: _NewPoints, columns: _NewPoints, table: Any
 ) -> sparse.csr_array:
     """Return the edge lengths (n_Y, n_Z) between points that are not vertices."""
-    search: _TableSearch | _IndexSearch
-    if isinstance(graph.index, PrecomputedIndex):
+    index = graph.index
+    if isinstance(index, PrecomputedIndex):
         among = require_table(table)[rows.new][:, columns.new]
-        search, same = _TableSearch(graph.index, among), None
-    else:
-        index = graph.index
-        search = _IndexSearch(
-            index_over(index, rows.points), index_over(index, columns.points), rows, columns
+        transposed = sparse.csr_array(among.T) if is_sparse(among) else among.T
+        of_rows, of_columns, same = (
+            partial(index.search_radius, transposed),
+            partial(index.search_radius, among),
+            None,
         )
+    else:
+        of_rows = partial(index.over(rows.points).radius_graph, columns.points)
+        of_columns = partial(index.over(columns.points).radius_graph, rows.points)
         same = equal_rows(rows.points, columns.points)
-    outgoing, incoming = search.within(rows.radii, columns.radii)
+    # Distances (n_Y, n_Z) within the radius of the row, and of the column.
+    outgoing, incoming = sparse.csr_array(of_rows(rows.radii).T), of_columns(columns.radii)
     if graph.n_neighbors is None:
         edges = union(outgoing, incoming)
     else:
@@ -131,43 +133,11 @@ def _edges_of_new(
     if graph.tree and graph.joined != "union":
         assert rows.nearest is not None
         assert columns.nearest is not None
-        edges = union(edges, union(*search.within(rows.nearest, columns.nearest)))
+        nearest = union(sparse.csr_array(of_rows(rows.nearest).T), of_columns(columns.nearest))
+        edges = union(edges, nearest)
     if same is not None:
         edges = sparse.csr_array(edges - edges.multiply(same))
     else:
         edges.data[edges.data <= SHORTEST] = 0.0
     edges.eliminate_zeros()
     return edges
-
-
-@dataclass(frozen=True, eq=False)
-class _IndexSearch:
-    """Search for pairs of new points by an index of each of the two sets."""
-
-    row_index: NeighborIndex
-    column_index: NeighborIndex
-    rows: _NewPoints
-    columns: _NewPoints
-
-    def within(
-        self, row_radii: np.ndarray, column_radii: np.ndarray
-    ) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the distances (n_Y, n_Z) within the radius of the row, and of the column."""
-        outgoing = self.row_index.radius_graph(self.columns.points, row_radii)
-        return sparse.csr_array(outgoing.T), self.column_index.radius_graph(self.rows.points, column_radii)
-
-
-@dataclass(frozen=True, eq=False)
-class _TableSearch:
-    """Search for pairs of new points in their precomputed distances."""
-
-    index: PrecomputedIndex
-    table: Matrix  # (n_Y, n_Z)
-
-    def within(
-        self, row_radii: np.ndarray, column_radii: np.ndarray
-    ) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the distances (n_Y, n_Z) within the radius of the row, and of the column."""
-        transposed = sparse.csr_array(self.table.T) if is_sparse(self.table) else self.table.T
-        outgoing = self.index.search_radius(transposed, row_radii)
-        return sparse.csr_array(outgoing.T), self.index.search_radius(self.table, column_radii)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.search import RadiusQuery
+from eigenscape.graph.search import NeighborIndex
 from eigenscape.graph.sparse_distances import (
     distance_table,
     neighbor_table,
@@ -20,16 +20,15 @@ from eigenscape.graph.sparse_distances import (
 )
 
 
-class PrecomputedIndex:
+class PrecomputedIndex(NeighborIndex):
     """Index over a precomputed matrix; a query is its row of distances to the indexed points."""
 
-    _shapes: ClassVar = {"n_points": "n", "table": "* n"}
-    recall = 1.0
     known_symmetric = False
+    _shapes: ClassVar = {"n_points": "n", "table": "* n"}
 
     def __init__(self, table: Matrix) -> None:
         self.table: Matrix = with_self(table) if is_sparse(table) else np.asarray(table, dtype=np.float64)
-        self.n_points: int = self.table.shape[0]
+        self.n_points = self.table.shape[0]
 
     def nearest(self, Y: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         if not is_sparse(Y):
@@ -62,26 +61,17 @@ class PrecomputedIndex:
             return without_self(self.nearest_graph(self.table, k + 1))
         return other_neighbors_table(*self.nearest(self.table, k + 1))
 
-    def search_radius(self, Y: Matrix, radii: np.ndarray) -> sparse.csr_array:
+    def search_radius(self, Y: Matrix, reach: np.ndarray) -> sparse.csr_array:
         row: np.ndarray
         column: np.ndarray
         if is_sparse(Y):
             entries = sparse.coo_array(with_explicit_zeros(Y))
             row, column, length = entries.row, entries.col, entries.data
         else:
-            row, column = np.nonzero(radii >= Y)
+            row, column = np.nonzero(reach >= Y)
             length = Y[row, column]
-        keep = length <= radii[column]
+        keep = length <= reach[column]
         return distance_table(row[keep], column[keep], length[keep], (Y.shape[0], Y.shape[1]))
-
-    def search_both(self, Y: Matrix, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
-        return self.nearest_graph(Y, k), self.search_radius(Y, radii)
-
-    def radius_graph(self, Y: Matrix, radii: np.ndarray) -> sparse.csr_array:
-        return self.search_radius(Y, radii)
-
-    def radius_query(self, radii: np.ndarray) -> RadiusQuery:
-        return RadiusQuery(self, radii)
 
     def vertices(self) -> RowIndex | DistanceRowIndex:
         return DistanceRowIndex(self.table) if is_sparse(self.table) else RowIndex(self.table)

@@ -9,6 +9,7 @@ See docs/decisions/graph-distinct-rows.md.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cached_property, singledispatch
 from typing import Any, ClassVar
 
@@ -17,12 +18,8 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import Matrix, Rows, is_sparse
-from eigenscape.graph.sparse_distances import with_explicit_zeros, without_self
-
-#: Size of the blocks that are hashed, which fit in the processor's cache.
-_HASH_BYTES = 2**18
-#: Number of values that are hashed without compiled code, which takes half a second to load.
-_FEW_VALUES = 2**14
+from eigenscape.graph.sparse_distances import reassemble, with_explicit_zeros, without_self
+from eigenscape.graph.tuning import TUNING
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -36,7 +33,7 @@ def row_hashes(X: Rows) -> np.ndarray:
     if X.ndim == 1:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
     n_rows, n_columns = X.shape
-    if n_rows * n_columns <= _FEW_VALUES and not is_sparse(X):
+    if n_rows * n_columns <= TUNING.few_values and not is_sparse(X):
         return _hash_few(_bits(X))
     from eigenscape._compiled.hashing import column_multipliers, hash_dense, hash_sparse
 
@@ -46,7 +43,7 @@ def row_hashes(X: Rows) -> np.ndarray:
         X = canonical_csr(X)
         hash_sparse(X.indptr, X.indices, _bits(X.data), multipliers, hashes)
         return hashes
-    for block in row_blocks(n_rows, 16 * n_columns, _HASH_BYTES):
+    for block in row_blocks(n_rows, 16 * n_columns, TUNING.hash_bytes):
         hash_dense(_bits(X[block]), multipliers, hashes[block])
     return hashes
 
@@ -64,7 +61,7 @@ def _mix_bits(bits: np.ndarray) -> np.ndarray:
 
 
 def _object_hash(x: object) -> int:
-    """Compute a hash that is the same in every process, unlike that of ``hash``.
+    """Compute a hash that is the same in every process, unlike the result of ``hash``.
 
     It is 0 for objects that are not strings: no bytes represent all objects that are equal, such as sets in
     another order. These are compared one by one, which takes less time than their kernel.
@@ -173,6 +170,25 @@ class DistanceRowIndex:
         if len(rest):
             found[rest] = self._others.find(Y[rest])
         return found
+
+
+def rows_by_vertex(
+    vertices: Any,
+    Y: Rows,
+    known: Callable[[np.ndarray], sparse.csr_array],
+    new: Callable[[Rows], sparse.csr_array],
+) -> sparse.csr_array:
+    """Return a sparse row for each point: ``known(numbers)`` for vertices, ``new(points)`` for other points.
+
+    ``vertices`` is an index that recognises vertices, such as :class:`RowIndex`.
+    """
+    vertex = vertices.find(Y)
+    old, others = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    if len(others) == 0:
+        return known(vertex)
+    if len(old) == 0:
+        return new(Y)
+    return reassemble([(old, known(vertex[old])), (others, new(Y[others]))])
 
 
 def distinct_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import Rows
+from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.sparse_distances import neighbor_table, other_neighbors_table
+from eigenscape.graph.sparse_distances import nearest_entries, neighbor_table, other_neighbors_table
 
 
-@runtime_checkable
-class NeighborIndex(Protocol):
+class NeighborIndex(ABC):
     """Interface of an index that searches ``n_points`` points.
 
     Ties are broken by the index of the point, and the result for a query does not depend on other queries.
@@ -31,127 +29,94 @@ class NeighborIndex(Protocol):
         Whether the distances are known to be symmetric. If not, this is checked for the graph.
     """
 
-    @property
-    def n_points(self) -> int: ...
+    n_points: int
+    recall: float = 1.0
+    known_symmetric: bool = True
 
-    @property
-    def recall(self) -> float: ...
-
-    @property
-    def known_symmetric(self) -> bool: ...
-
+    @abstractmethod
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k) of the ``k`` nearest indexed points, nearest first."""
-        ...
+
+    @abstractmethod
+    def nearest_others_graph(self, k: int) -> sparse.csr_array:
+        """Return the distances of every indexed point to its ``k`` nearest others as a sparse matrix."""
+
+    @abstractmethod
+    def search_radius(self, Y: Rows, reach: Any) -> sparse.csr_array:
+        """Return the distances (n_new, n_points) that do not exceed the radius of the indexed point.
+
+        ``reach`` is the result of :meth:`prepare`.
+        """
+
+    @abstractmethod
+    def vertices(self) -> RowIndex | DistanceRowIndex:
+        """Return an index that recognises the indexed points among queries."""
+
+    @abstractmethod
+    def points(self, which: np.ndarray) -> Any:
+        """Return the indexed points ``which`` in the form of queries."""
+
+    @abstractmethod
+    def subset(self, which: np.ndarray) -> NeighborIndex:
+        """Return an index of the points ``which`` alone."""
+
+    def prepare(self, radii: np.ndarray) -> Any:
+        """Return the radii (n_points,) of the indexed points in the form that :meth:`search_radius` uses."""
+        return radii
 
     def nearest_graph(self, Y: Rows, k: int) -> sparse.csr_array:
         """Return the distances to the ``k`` nearest points as a sparse matrix (n_new, n_points).
 
         A row may hold fewer than ``k`` entries if the distances are a sparse matrix that stores fewer.
         """
-        ...
+        return neighbor_table(*self.nearest(Y, k), self.n_points)
 
-    def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        """Return the distances of every indexed point to its ``k`` nearest others as a sparse matrix."""
-        ...
+    def search_both(self, Y: Rows, k: int, reach: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return ``nearest_graph(Y, k)`` and ``search_radius(Y, reach)``, by one search if possible."""
+        return self.nearest_graph(Y, k), self.search_radius(Y, reach)
 
     def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        """Return the distances (n_new, n_points) that do not exceed the radius of the indexed point."""
-        ...
-
-    def radius_query(self, radii: np.ndarray) -> Callable[[Rows], sparse.csr_array]:
-        """Return ``radius_graph`` for fixed radii (n_points,), prepared for repeated calls."""
-        ...
-
-    def vertices(self) -> RowIndex | DistanceRowIndex:
-        """Return an index that recognises the indexed points among queries."""
-        ...
-
-    def points(self, which: np.ndarray) -> Any:
-        """Return the indexed points ``which`` in the form of queries."""
-        ...
-
-    def subset(self, which: np.ndarray) -> NeighborIndex:
-        """Return an index of the points ``which`` alone."""
-        ...
+        """Return ``search_radius`` for radii (n_points,) that are used once."""
+        return self.search_radius(Y, self.prepare(radii))
 
     def restrict(self, Y: Rows, which: np.ndarray) -> Rows:
         """Convert queries of this index to queries of ``subset(which)``."""
-        ...
+        return Y
 
-
-class RowSearch(ABC):
-    """Base of indexes over rows ``X``; a subclass implements the searches and ``subset``."""
-
-    _shapes: ClassVar = {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d"}
-    X: Rows
-    n_points: int
-    recall: float = 1.0
-    known_symmetric: bool = True
-
-    @abstractmethod
-    def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]: ...
-
-    @abstractmethod
-    def radius_query(self, radii: np.ndarray) -> Callable[[Rows], sparse.csr_array]: ...
-
-    @abstractmethod
-    def subset(self, which: np.ndarray) -> NeighborIndex: ...
-
-    @abstractmethod
     def over(self, Z: Rows) -> NeighborIndex:
         """Return an index of other points with the same metric."""
+        raise UndefinedKernelError(
+            f"neighbors={type(self).__name__} indexes the training points only, so the distances between new"
+            " points are not known; use neighbors='exact', or an object with kneighbors, fit and get_params"
+        )
 
-    def nearest_graph(self, Y: Rows, k: int) -> sparse.csr_array:
-        return neighbor_table(*self.nearest(Y, k), self.n_points)
+
+class RowSearch(NeighborIndex):
+    """Base of indexes over rows ``X``; ``listed`` are the neighbours of these, if the user gives them."""
+
+    X: Rows
+    listed: sparse.csr_array | None = None  # (n_points, n_points) distances
+    _shapes: ClassVar = {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d", "listed": "n n"}
 
     def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return ``nearest`` of all indexed points, faster if their distances are computed together."""
         return self.nearest(self.X, k)
 
     def nearest_others_graph(self, k: int) -> sparse.csr_array:
-        return other_neighbors_table(*self.nearest_all(k + 1))
-
-    def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        return self.radius_query(radii)(Y)
-
-    def search_both(self, Y: Rows, k: int, radii: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return ``nearest_graph(Y, k)`` and ``radius_graph(Y, radii)``, by one search if possible."""
-        return self.nearest_graph(Y, k), self.radius_graph(Y, radii)
+        if self.listed is None:
+            return other_neighbors_table(*self.nearest_all(k + 1))
+        counts = np.diff(self.listed.indptr)
+        if counts.min() < k:
+            poorest = int(np.argmin(counts))
+            raise ValueError(
+                f"neighbors=(indices, distances) lists {counts[poorest]} distinct other samples for distinct"
+                f" sample {poorest}, but n_neighbors={k} are needed; list more neighbours or lower"
+                " n_neighbors"
+            )
+        return nearest_entries(self.listed, k)
 
     def vertices(self) -> RowIndex:
         return RowIndex(self.X)
 
     def points(self, which: np.ndarray) -> Any:
         return self.X[which]
-
-    def restrict(self, Y: Rows, which: np.ndarray) -> Rows:
-        return Y
-
-
-class RadiusSearch(Protocol):
-    """An index that searches within radii without preparation."""
-
-    def search_both(
-        self, Y: Rows, k: int, radii: np.ndarray
-    ) -> tuple[sparse.csr_array, sparse.csr_array]: ...
-
-    def search_radius(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
-        """Return the distances (n_new, n_points) that do not exceed the radius of the indexed point."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class RadiusQuery:
-    """Radius search with fixed radii, for an index that needs no preparation."""
-
-    _shapes: ClassVar = {"index.n_points": "n", "radii": "n"}
-    index: RadiusSearch
-    radii: np.ndarray
-
-    def __call__(self, Y: Rows) -> sparse.csr_array:
-        return self.index.search_radius(Y, self.radii)
-
-    def with_nearest(self, Y: Rows, k: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the distances to the ``k`` nearest points, and those within the radii."""
-        return self.index.search_both(Y, k, self.radii)

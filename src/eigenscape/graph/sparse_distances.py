@@ -1,4 +1,7 @@
-"""Sparse matrices of distances: explicit zeros, the diagonal, and neighbour lists as rows."""
+"""Sparse matrices of distances: explicit zeros, the diagonal, neighbour lists as rows, transpose and union.
+
+In compiled loops every row is written by one thread, so that results are the same for any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from eigenscape._memory import row_blocks
+from eigenscape._threads import n_threads, run_parallel
 from eigenscape._typing import Matrix
-from eigenscape.graph.union import lists_to_rows
+from eigenscape.graph.tuning import TUNING
 
 #: Replaces a distance of 0, which sparse operations would drop.
 SHORTEST = 1e-150
@@ -41,7 +46,87 @@ def without_self(table: Matrix) -> sparse.csr_array:
 
 def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> sparse.csr_array:
     """Convert neighbour lists, distances and indices of shape (n, k), to a sparse matrix (n, n_points)."""
-    return lists_to_rows(length, column, n_points, SHORTEST)
+    from eigenscape._compiled.graphs import sorted_lists
+
+    n, k = length.shape
+    indices = np.empty(n * k, dtype=_index_type(n * k))
+    data = np.empty(n * k)
+
+    def fill(rows: slice) -> None:
+        sorted_lists(length, column, SHORTEST, rows.start, rows.stop, indices, data)
+
+    run_parallel(fill, row_blocks(n, 1, TUNING.sparse_rows))
+    return _sorted_csr(data, indices, np.arange(0, n * k + 1, k, dtype=indices.dtype), (n, n_points))
+
+
+def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
+    """Return the transpose, with sorted rows."""
+    from eigenscape._compiled.graphs import transpose_columns
+
+    n = matrix.shape[1]
+    threads = n_threads(n_jobs) if n > TUNING.sparse_rows else 1
+    ends = np.linspace(0, n, threads + 1).astype(np.intp)
+    indptr = np.zeros(n + 1, dtype=matrix.indptr.dtype)
+    np.cumsum(np.bincount(matrix.indices, minlength=n), out=indptr[1:])
+    place, indices, data = indptr[:-1].copy(), np.empty_like(matrix.indices), np.empty_like(matrix.data)
+
+    def write(part: int) -> None:
+        transpose_columns(
+            matrix.indptr, matrix.indices, matrix.data, ends[part], ends[part + 1], place, indices, data
+        )
+
+    run_parallel(write, range(threads), n_jobs)
+    return _sorted_csr(data, indices, indptr, (n, matrix.shape[0]))
+
+
+def union_with_transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
+    """Return the larger of the entries (i, j) and (j, i) of a square matrix."""
+    return union(matrix, transpose(matrix, n_jobs), n_jobs)
+
+
+def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
+    """Return the larger of each entry of two matrices without negative entries, such as distances."""
+    from eigenscape._compiled.graphs import count_union, merge_rows
+
+    n, index_type = matrix.shape[0], _index_type(matrix.nnz + other.nnz)
+    one, two = _sorted_arrays(matrix, index_type), _sorted_arrays(other, index_type)
+    indptr: np.ndarray = np.zeros(n + 1, dtype=index_type)
+    blocks = list(row_blocks(n, 1, TUNING.sparse_rows))
+
+    def tally(rows: slice) -> None:
+        count_union(*one[:2], *two[:2], rows.start, rows.stop, indptr[1:])
+
+    run_parallel(tally, blocks, n_jobs)
+    np.cumsum(indptr, out=indptr)
+    data = np.empty(int(indptr[-1]))
+    indices: np.ndarray = np.empty(len(data), dtype=index_type)
+
+    def write(rows: slice) -> None:
+        merge_rows(*one, *two, rows.start, rows.stop, indptr, indices, data)
+
+    run_parallel(write, blocks, n_jobs)
+    return _sorted_csr(data, indices, indptr, matrix.shape)
+
+
+def _sorted_arrays(matrix: sparse.csr_array, index_type: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row starts, columns and values of a matrix, with sorted rows."""
+    matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
+    starts: np.ndarray = matrix.indptr.astype(index_type, copy=False)
+    columns: np.ndarray = matrix.indices.astype(index_type, copy=False)
+    return starts, columns, matrix.data
+
+
+def _index_type(size: int) -> type:
+    return np.int32 if size < 2**31 else np.int64
+
+
+def _sorted_csr(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Return a matrix whose rows are known to be sorted and without duplicates."""
+    matrix = sparse.csr_array((data, indices, indptr), shape=shape)
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def other_neighbors_table(length: np.ndarray, column: np.ndarray) -> sparse.csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,11 +14,15 @@ from eigenscape._threads import n_threads
 from eigenscape._typing import Rows
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table
+from eigenscape.graph.tuning import TUNING
 
-#: Below this many queries their order does not matter.
-_FEW = 1000
-#: Number of queries of a block.
-_QUERIES = 2**17
+
+class RadiusLevel(NamedTuple):
+    """Points whose radii lie within a factor of two, so that one large radius does not widen every search."""
+
+    members: np.ndarray  # (n,) numbers of the points
+    radii: np.ndarray  # (n,)
+    tree: KDTree
 
 
 class TreeIndex(RowSearch):
@@ -56,9 +60,9 @@ class TreeIndex(RowSearch):
         leaves, which are then in the processor's cache.
         """
         ranks, workers = [*range(1, k + 1)], n_threads(self.n_jobs)
-        order = _leaf_order(Y) if len(Y) >= _FEW else np.arange(len(Y))
+        order = _leaf_order(Y) if len(Y) >= TUNING.unordered_queries else np.arange(len(Y))
         length, index = np.empty((len(Y), k)), np.empty((len(Y), k), dtype=np.intp)
-        for rows in row_blocks(len(Y), 1, _QUERIES):
+        for rows in row_blocks(len(Y), 1, TUNING.tree_queries):
             some = order[rows]
             length[some], index[some] = self._tree.query(Y[some], k=ranks, p=self.power, workers=workers)
         return length, index
@@ -83,8 +87,24 @@ class TreeIndex(RowSearch):
             pending = pending[~complete]
         return length, index
 
-    def radius_query(self, radii: np.ndarray) -> TreeRadiusQuery:
-        return TreeRadiusQuery(self.X, radii, self.power)
+    def prepare(self, radii: np.ndarray) -> list[RadiusLevel]:
+        positive = radii[radii > 0]
+        smallest = positive.min() if len(positive) else 1.0
+        level = np.floor(np.log2(np.maximum(radii, smallest) / smallest))
+        members = [np.flatnonzero(level == one) for one in np.unique(level)]
+        return [RadiusLevel(some, radii[some], KDTree(self.X[some])) for some in members]
+
+    def search_radius(self, Y: Rows, reach: list[RadiusLevel]) -> sparse.csr_array:
+        queries = KDTree(np.asarray(Y, dtype=np.float64))
+        parts = []
+        for members, radii, tree in reach:
+            pair = queries.sparse_distance_matrix(
+                tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray"
+            )
+            keep = pair["v"] <= radii[pair["j"]]
+            parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
+        row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return distance_table(row, column, length, (Y.shape[0], self.n_points))
 
     def subset(self, which: np.ndarray) -> TreeIndex:
         return self.over(self.X[which])
@@ -102,42 +122,3 @@ def _by_length_and_index(length: np.ndarray, index: np.ndarray) -> tuple[np.ndar
     """Sort lists by distance and then by index."""
     order = np.lexsort((index, length), axis=1)
     return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)
-
-
-class TreeRadiusQuery:
-    """Search for the indexed points that have a query within their own radius.
-
-    Points of similar radius share a tree, so that one outlier of large radius does not widen every search.
-    """
-
-    _shapes: ClassVar = {"X": "n *", "radii": "n"}
-
-    def __init__(self, X: np.ndarray, radii: np.ndarray, power: float) -> None:
-        self.X, self.radii, self.power = X, radii, power
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "radii": self.radii, "power": self.power}
-
-    @cached_property
-    def _levels(self) -> list[tuple[np.ndarray, KDTree]]:
-        """Points whose radii lie within a factor of two, with their tree; built by the first query."""
-        smallest = self.radii[self.radii > 0].min(initial=np.inf)
-        size = np.ones(len(self.radii))
-        if np.isfinite(smallest):
-            size = np.maximum(self.radii, smallest) / smallest
-        level = np.floor(np.log2(size))
-        members = [np.flatnonzero(level == one) for one in np.unique(level)]
-        return [(some, KDTree(self.X[some])) for some in members]
-
-    def __call__(self, Y: Rows) -> sparse.csr_array:
-        queries = KDTree(np.asarray(Y, dtype=np.float64))
-        parts = []
-        for members, tree in self._levels:
-            radii = self.radii[members]
-            pair = queries.sparse_distance_matrix(
-                tree, radii.max() * (1 + 1e-12), p=self.power, output_type="ndarray"
-            )
-            keep = pair["v"] <= radii[pair["j"]]
-            parts.append((pair["i"][keep], members[pair["j"][keep]], pair["v"][keep]))
-        row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return distance_table(row, column, length, (Y.shape[0], len(self.radii)))

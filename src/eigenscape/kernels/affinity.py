@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape._typing import Rows
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.kernels.base import Columns, gram_matrix, training_index
+from eigenscape.kernels.base import Columns, GraphKernel, gram_matrix
 
 WeightName = Literal["binary", "heat", "inverse"]
 #: Weights of affinities, "local" with a width for each point.
@@ -22,8 +21,6 @@ AffinityWeights = Literal["binary", "heat", "inverse", "local"]
 
 #: Smallest weight of an edge. A heat kernel may underflow on a long edge, but the graph must stay connected.
 MIN_EDGE_WEIGHT = 1e-8
-#: Inverse-distance weights are constant below this fraction of the median edge length.
-_SHORT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -48,31 +45,24 @@ def edge_weight(kind: WeightName, lengths: np.ndarray, t: float | None = None) -
     """Return the weight function for a graph with the given edge lengths.
 
     If ``t`` is None, the heat kernel takes the squared median length, so that a typical edge has weight
-    ``1/e``. Inverse weights are scaled so that the largest is 1: that of the shortest edge, or of edges of
-    one thousandth of the median length, so that near-duplicates do not dominate.
+    ``1/e``. Inverse weights are scaled so that the largest is 1: the weight of the shortest edge, or of
+    edges of one thousandth of the median length, so that near-duplicates do not dominate.
     """
     if kind == "heat":
         scale = float(t) if t is not None else max(float(np.median(lengths)) ** 2, np.finfo(float).tiny)
         return EdgeWeight(kind, scale)
     if kind == "inverse":
-        return EdgeWeight(kind, max(float(lengths.min()), _SHORT * float(np.median(lengths))))
+        return EdgeWeight(kind, max(float(lengths.min()), 1e-3 * float(np.median(lengths))))
     if kind != "binary":
         raise ValueError(f"weights={kind!r} is not known; choose 'binary', 'heat' or 'inverse'")
     return EdgeWeight(kind)
 
 
-@dataclass(frozen=True, eq=False)
-class GraphAffinity:
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphAffinity(GraphKernel):
     """Edge weights between any point and the vertices; 0 without an edge, and of a point to itself."""
 
-    graph: NeighborGraph
     weight: EdgeWeight
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.graph.vertices.X
 
     def edges(self) -> sparse.csr_array:
         """Return the edge weights (m, m) between the vertices."""
@@ -89,45 +79,73 @@ class GraphAffinity:
         return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class LocalAffinity:
-    """``exp(-d^2 / (rho(x) rho(y)))`` for an edge of length ``d``; 0 without an edge.
+@dataclass(frozen=True, eq=False, repr=False)
+class WidthAffinity(GraphKernel, ABC):
+    """Base of affinities with a width for each point, the length of its ``k``-th shortest edge.
 
-    ``rho(x)`` is the length of the ``k``-th shortest edge of a point, new or not, so that weights are
-    comparable where points are dense and where they are sparse (Zelnik-Manor and Perona 2004). In a graph of
-    ``k`` nearest neighbours it is the distance to the ``k``-th nearest.
+    In a graph of ``k`` nearest neighbours it is the distance to the ``k``-th nearest, for training points and
+    new points.
     """
 
-    _shapes: ClassVar = {"<points>": "n ...", "widths": "n"}
-    graph: NeighborGraph
     k: int
     widths: np.ndarray  # (m,)
+    _shapes: ClassVar = {"<points>": "n ...", "widths": "n"}
 
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.graph.vertices.X
+    @abstractmethod
+    def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Compute the weights (e,) of edges, given the widths (e,) of their ends."""
 
     def edges(self) -> sparse.csr_array:
         """Return the edge weights (m, m) between the vertices."""
-        return _locally_weighted(self.graph.distances, self.widths, self.widths)
+        return self._weighted(self.graph.distances, self.widths, self.widths)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         edges = self.graph.edges_of(Y)
-        return _locally_weighted(edges, local_widths(edges, self.k), self.widths)
+        return self._weighted(edges, local_widths(edges, self.k), self.widths)
 
     def to(self, Z: Rows) -> Columns:
         edges, widths = edges_to(self.graph, Z), self._widths_of(Z)
-        return lambda Y, table=None: _locally_weighted(edges(Y, table), self._widths_of(Y), widths)
+        return lambda Y, table=None: self._weighted(edges(Y, table), self._widths_of(Y), widths)
 
     def _widths_of(self, Y: Rows) -> np.ndarray:
         return local_widths(self.graph.edges_of(Y), self.k)
+
+    def _weighted(self, edges: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
+        weights = self.weigh(edges.data, np.repeat(left, np.diff(edges.indptr)), right[edges.indices])
+        return sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
+
+
+class LocalAffinity(WidthAffinity):
+    """``exp(-d^2 / (rho(x) rho(y)))`` for an edge of length ``d`` and the widths ``rho``; 0 without an edge.
+
+    Weights are comparable where points are dense and where they are sparse (Zelnik-Manor and Perona 2004).
+    """
+
+    def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        scale = np.maximum(left * right, np.finfo(np.float64).tiny)
+        return np.maximum(np.exp(-np.square(lengths) / scale), MIN_EDGE_WEIGHT)
+
+
+class MutualAffinity(WidthAffinity):
+    """1 if each of two points is among the ``k`` nearest neighbours of the other, 1/2 if only one is.
+
+    This is ``(A + A') / 2`` with the matrix ``A`` of the nearest neighbours: every point has the same weight
+    in it, unlike in their union. A point is among the neighbours of another if it is not farther away than
+    the ``k``-th. Edges that connect components have the weight 1/2; without an edge the affinity is 0.
+    """
+
+    def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return np.where(lengths <= np.minimum(left, right), 1.0, 0.5)
 
 
 def local_affinity(graph: NeighborGraph, k: int) -> LocalAffinity:
     """Return the affinity with a width for each point, the length of its ``k``-th shortest edge."""
     return LocalAffinity(graph, k, local_widths(graph.distances, k))
+
+
+def mutual_affinity(graph: NeighborGraph, k: int) -> MutualAffinity:
+    """Return the affinity of a graph of the union of ``k`` nearest neighbours."""
+    return MutualAffinity(graph, k, local_widths(graph.distances, k))
 
 
 def local_widths(edges: sparse.csr_array, k: int) -> np.ndarray:
@@ -139,21 +157,8 @@ def local_widths(edges: sparse.csr_array, k: int) -> np.ndarray:
     return widths
 
 
-def _locally_weighted(edges: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
-    scale = np.repeat(left, np.diff(edges.indptr)) * right[edges.indices]
-    weights = np.exp(-np.square(edges.data) / np.maximum(scale, np.finfo(np.float64).tiny))
-    data = np.maximum(weights, MIN_EDGE_WEIGHT)
-    return sparse.csr_array((data, edges.indices, edges.indptr), shape=edges.shape)
-
-
-@training_index.register(GraphAffinity)
-@training_index.register(LocalAffinity)
-def _(kernel: GraphAffinity | LocalAffinity) -> RowIndex | DistanceRowIndex:
-    return kernel.graph.vertices
-
-
 @gram_matrix.register(GraphAffinity)
-@gram_matrix.register(LocalAffinity)
-def _(kernel: GraphAffinity | LocalAffinity) -> sparse.csr_array:
+@gram_matrix.register(WidthAffinity)
+def _(kernel: GraphAffinity | WidthAffinity) -> sparse.csr_array:
     with stage("kernel matrix"):
         return kernel.edges()

@@ -10,19 +10,18 @@ from eigenscape._memory import row_blocks
 from eigenscape._typing import Rows
 from eigenscape.kernels.base import n_points
 
-#: Medians are computed from at most this many evenly spaced rows.
-_SAMPLE = 1000
 Distance = Callable[[Rows, Rows], np.ndarray]
 
 
-def sample_indices(n: int, max_rows: int = _SAMPLE) -> np.ndarray:
+def sample_indices(n: int, max_rows: int = 1000) -> np.ndarray:
     """Return the indices of at most ``max_rows`` of ``n`` rows, evenly spaced."""
     return np.arange(n) if n <= max_rows else np.linspace(0, n - 1, max_rows).astype(np.intp)
 
 
 def sample_rows(X: Rows) -> Rows:
     """Return at most 1000 evenly spaced rows of ``X``."""
-    return X if n_points(X) <= _SAMPLE else X[sample_indices(n_points(X))]
+    which = sample_indices(n_points(X))
+    return X if len(which) == n_points(X) else X[which]
 
 
 def median_distance(X: Rows, distance: Distance) -> float:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 
+from eigenscape._display import short_repr
 from eigenscape._memory import block_rows
 from eigenscape._progress import stage
 from eigenscape._typing import Matrix, Rows, is_sparse
+from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.row_index import RowIndex
 
 
@@ -146,3 +149,74 @@ def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
             if is_sparse(values):
                 step = max(step, block_rows(64 * values.nnz / values.shape[0] + 16 * n_columns(Y)))
     return np.concatenate(parts) if parts else np.zeros((0, V.shape[1]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphKernel(BoundKernel):
+    """Base of bound kernels whose training points are the vertices of a graph."""
+
+    graph: NeighborGraph
+
+    __repr__ = short_repr
+
+    @property
+    def X(self) -> Any:
+        return self.graph.vertices.X
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrappedKernel(BoundKernel):
+    """Base of bound kernels that change the values of another kernel on the same training points."""
+
+    base: BoundKernel
+
+    __repr__ = short_repr
+
+    @property
+    def X(self) -> Any:
+        return self.base.X
+
+
+@training_index.register
+def _(kernel: GraphKernel) -> PointIndex:
+    return kernel.graph.vertices
+
+
+@training_index.register
+def _(kernel: WrappedKernel) -> PointIndex:
+    return training_index(kernel.base)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlooredKernel(WrappedKernel):
+    """A dense kernel with values raised to at least ``floor``."""
+
+    floor: float
+
+    def __call__(self, Y: Rows) -> Matrix:
+        return np.maximum(self.base(Y), self.floor)
+
+    def to(self, Z: Rows) -> Columns:
+        base = self.base.to(Z)
+        return lambda Y, table=None: np.maximum(base(Y, table), self.floor)
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedKernel:
+    """The columns ``members`` of a bound kernel."""
+
+    base: BoundKernel
+    members: np.ndarray
+    _shapes: ClassVar = {"base.<points>": "n ...", "members": "m < n"}
+
+    __repr__ = short_repr
+
+    @property
+    def X(self) -> Any:
+        return self.base.X[self.members]
+
+    def __call__(self, Y: Rows) -> Matrix:
+        return self.base(Y)[:, self.members]
+
+    def to(self, Z: Rows) -> Columns:
+        return self.base.to(Z)

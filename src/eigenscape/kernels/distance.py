@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -26,6 +26,7 @@ from eigenscape.graph.precomputed import require_table
 from eigenscape.kernels.base import (
     BoundKernel,
     Columns,
+    GraphKernel,
     PointIndex,
     as_float64,
     gram_matrix,
@@ -73,7 +74,7 @@ class HalfSquaredDistance(PairwiseKernel):
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> np.ndarray:
         return self.evaluate(require_table(table) if self.metric == "precomputed" else Y, Z)
 
-    def resolve(self, X: Rows) -> HalfSquaredDistance:
+    def resolve(self, X: Rows) -> Self:
         if self.metric == "precomputed":
             return self
         return replace(self, metric_params=resolve_metric_params(self.metric, self.metric_params, X))
@@ -123,19 +124,12 @@ def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
     return lambda i: np.maximum(squares + squares[i] - 2.0 * (centred @ centred[i]), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class GeodesicKernel:
+@dataclass(frozen=True, eq=False, repr=False)
+class GeodesicKernel(GraphKernel):
     """``-d^2 / 2`` with geodesic distances through the training graph (Bengio sec. 2.5)."""
 
-    graph: NeighborGraph
     n_jobs: int | None = None
     dtype: type = np.float64  # of the values, whose Gram matrix is the largest array of Isomap
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.graph.vertices.X
 
     def __call__(self, Y: Rows) -> np.ndarray:
         return half_squared_geodesics(self.graph, Y, self.n_jobs, self.dtype)
@@ -148,11 +142,6 @@ class GeodesicKernel:
 @product.register
 def _(kernel: GeodesicKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
     return geodesic_products(kernel.graph, Y, V, kernel.n_jobs, kernel.dtype)
-
-
-@training_index.register
-def _(kernel: GeodesicKernel) -> PointIndex:
-    return kernel.graph.vertices
 
 
 @gram_matrix.register
@@ -168,14 +157,14 @@ def _(kernel: GeodesicKernel) -> np.ndarray:
 class LandmarkGeodesics:
     """``-d^2 / 2`` with the geodesic distances to some vertices, the landmarks (Bengio sec. 3.1).
 
-    The distances of the vertices are stored, and those of a new point follow from its neighbours, so no path
-    is searched again.
+    The distances of the vertices are stored, and the distances of a new point follow from its neighbours, so
+    no path is searched again.
     """
 
-    _shapes: ClassVar = {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"}
     graph: NeighborGraph
     landmarks: np.ndarray  # (q,) vertices
     lengths: np.ndarray  # (m, q) distances of all vertices to them
+    _shapes: ClassVar = {"graph.vertices.X": "n ...", "landmarks": "q < n", "lengths": "n q"}
 
     __repr__ = short_repr
 
@@ -218,11 +207,11 @@ def to_landmarks(distance: BoundPairwise, which: np.ndarray) -> BoundKernel:
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedLandmarks:
-    """``-d^2 / 2`` from precomputed distances to all points, of which the columns ``landmarks`` are used."""
+    """``-d^2 / 2`` from the columns ``landmarks`` of precomputed distances to all points."""
 
-    _shapes: ClassVar = {"X": "q n", "landmarks": "q < n"}
     X: np.ndarray  # (q, n) rows of the landmarks in the precomputed matrix
     landmarks: np.ndarray  # (q,)
+    _shapes: ClassVar = {"X": "q n", "landmarks": "q < n"}
 
     __repr__ = short_repr
 

@@ -1,4 +1,4 @@
-"""Affinities of vertices of which some have a label: edges of the data mixed with edges of the classes.
+"""Affinities of partly labelled vertices: edges of the data mixed with edges of the classes.
 
 See docs/decisions/kernels-labels.md.
 """
@@ -11,42 +11,25 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from eigenscape._display import short_repr
 from eigenscape._typing import Rows
-from eigenscape.graph.row_index import canonical_csr
-from eigenscape.graph.sparse_distances import assemble, reassemble
-from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, gram_matrix, training_index
-
-#: Number of cycles through the labelled vertices of a class. Their union is nearly as good as all pairs.
-_CYCLES = 5
+from eigenscape.graph.row_index import canonical_csr, rows_by_vertex
+from eigenscape.graph.sparse_distances import assemble
+from eigenscape.kernels.base import BoundKernel, Columns, WrappedKernel, gram_matrix, training_index
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledAffinity:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledAffinity(WrappedKernel):
     """``(1 - w) k(x, y) + w l(x, y)`` of two labelled vertices, otherwise the affinity ``k(x, y)``.
 
-    A point that is not a vertex has no label, so its edges are those of ``base``; a point equal to a vertex
-    has the edges of that vertex.
+    A point that is not a vertex has no label, so ``base`` gives its edges; a point equal to a vertex has the
+    edges of that vertex.
     """
 
-    _shapes: ClassVar = {"<points>": "n ...", "matrix": "n n"}
-    base: BoundKernel
     matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
+    _shapes: ClassVar = {"<points>": "n ...", "matrix": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        vertex = training_index(self.base).find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.matrix[vertex]
-        if len(known) == 0:
-            return self.base(Y)
-        return reassemble([(known, self.matrix[vertex[known]]), (new, self.base(Y[new]))])
+        return rows_by_vertex(training_index(self.base), Y, self.matrix.__getitem__, self.base)
 
     def to(self, Z: Rows) -> Columns:
         base, column_vertex = self.base.to(Z), training_index(self.base).find(Z)
@@ -69,7 +52,7 @@ class LabelledAffinity:
 
 
 def mix_labels(affinity: BoundKernel, codes: np.ndarray, weight: float, seed: int) -> LabelledAffinity:
-    """Return an affinity of the data mixed with that of the classes of the labelled vertices.
+    """Return an affinity of the data mixed with an affinity within the classes of the labelled vertices.
 
     Parameters
     ----------
@@ -102,10 +85,11 @@ def class_affinity(codes: np.ndarray, degree: float, seed: int) -> sparse.csr_ar
     it is eliminated. Some random cycles through the members have nearly the spectrum of all pairs, with a
     number of edges that is linear in theirs.
     """
+    n_cycles = 5  # their union is nearly as good as all pairs
     rng, m = np.random.default_rng(seed), len(codes)
     members = np.flatnonzero(codes >= 0)
     following = []
-    for _ in range(_CYCLES):
+    for _ in range(n_cycles):
         order = members[np.lexsort((rng.random(len(members)), codes[members]))]  # classes in random order
         first = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0])
         last = np.r_[first[1:], len(order)] - 1
@@ -114,14 +98,9 @@ def class_affinity(codes: np.ndarray, degree: float, seed: int) -> sparse.csr_ar
         following.append(np.stack([order, after]))
     row, column = np.concatenate(following, axis=1)
     other = row != column
-    weights = np.full(int(other.sum()), degree / (2 * _CYCLES))
+    weights = np.full(int(other.sum()), degree / (2 * n_cycles))
     cycles = sparse.csr_array((weights, (row[other], column[other])), shape=(m, m))
     return canonical_csr(cycles + cycles.T)
-
-
-@training_index.register
-def _(kernel: LabelledAffinity) -> PointIndex:
-    return training_index(kernel.base)
 
 
 @gram_matrix.register

@@ -1,4 +1,4 @@
-"""Affinities of several views of data, of which some points are linked.
+"""Affinities of several datasets (views) with known correspondences between some points.
 
 See docs/decisions/methods-views.md.
 """
@@ -6,34 +6,26 @@ See docs/decisions/methods-views.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._display import short_repr
 from eigenscape._typing import Rows
-from eigenscape.kernels.base import BoundKernel, Columns, training_index
+from eigenscape.kernels.base import Columns, WrappedKernel, training_index
 
 
-@dataclass(frozen=True, eq=False)
-class LinkedAffinity:
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkedAffinity(WrappedKernel):
     """Affinities between points of one view and the vertices of all views.
 
-    Within the view they are those of ``base``. A vertex of the view is linked to vertices of other views; any
-    other point has affinities to its own view only.
+    ``base`` gives the affinities within the view. A vertex of the view is linked to vertices of other views;
+    any other point has affinities to its own view only.
     """
 
-    _shapes: ClassVar = {"base.<points>": "n ...", "links": "n *"}
-    base: BoundKernel  # the sparse affinity of the view
     start: int  # number of vertices of the views before this one
     links: sparse.csr_array  # (m_view, m) weights of the links of its vertices
-
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.base.X
+    _shapes: ClassVar = {"base.<points>": "n ...", "links": "n *"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         own = sparse.csr_array(self.base(Y))
@@ -50,7 +42,7 @@ class LinkedAffinity:
 
 @dataclass(frozen=True, eq=False)
 class _ViewIndex:
-    """Recognises the vertices of one view, by their number among those of all views."""
+    """Recognises the vertices of one view; vertices are numbered over all views."""
 
     kernel: LinkedAffinity
 

@@ -1,33 +1,25 @@
 """Affinities of single-cell neighbour graphs: each point weighs its own list of nearest neighbours.
 
-``FuzzyWeights`` are those of UMAP, ``GaussWeights`` those of diffusion pseudotime. Both are functions of the
-length of an edge and of a few numbers that each end derives from its own list, so that a new point has the
-weights that it would have as a training point.
+``FuzzyWeights`` follow UMAP, ``GaussWeights`` diffusion pseudotime. Both are functions of the length of an
+edge and of a few numbers that each end derives from its own list, so that a new point has the weights that it
+would have as a training point.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._display import short_repr
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
-from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.new_pairs import edges_to
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.sparse_distances import SHORTEST, reassemble
-from eigenscape.graph.union import union_with_transpose
-from eigenscape.kernels.base import Columns, gram_matrix, training_index
-
-#: Smallest width, relative to the mean distance: UMAP's, which keeps weights of near-duplicates apart.
-_MIN_WIDTH = 1e-3
-#: Relative difference between two computations of a distance.
-_ROUNDING = 1e-6
+from eigenscape.graph.row_index import rows_by_vertex
+from eigenscape.graph.sparse_distances import SHORTEST, union_with_transpose
+from eigenscape.kernels.base import Columns, GraphKernel, gram_matrix
 
 
 class WeightRule(Protocol):
@@ -75,7 +67,8 @@ class FuzzyWeights:
 
         run_parallel(solve, row_blocks(len(lengths), 1, 2048))
         mean = np.where(offsets > 0, lengths.sum(axis=1) / self.n_neighbors, self.mean_distance)
-        widths = np.maximum(widths, np.maximum(_MIN_WIDTH * mean, np.finfo(np.float64).tiny))
+        # UMAP's smallest width, which keeps weights of near-duplicates apart.
+        widths = np.maximum(widths, np.maximum(1e-3 * mean, np.finfo(np.float64).tiny))
         return np.column_stack([offsets, widths, lengths[:, -1]])
 
     def weigh(self, lengths: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -86,7 +79,8 @@ class FuzzyWeights:
     def _strengths(lengths: np.ndarray, ends: np.ndarray) -> np.ndarray:
         offset, width, reach = ends.T
         strengths = np.exp(-np.maximum(lengths - offset, 0.0) / width)
-        return np.where(lengths <= (1 + _ROUNDING) * reach, strengths, 0.0)
+        # Two computations of the same distance may differ by rounding.
+        return np.where(lengths <= (1 + 1e-6) * reach, strengths, 0.0)
 
 
 @dataclass(frozen=True)
@@ -123,31 +117,20 @@ def edge_weights(neighbors: sparse.csr_array, rule: WeightRule, parameters: np.n
     return sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class NeighborAffinity:
-    """Weights between any point and the vertices of a graph; those between the vertices are given."""
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborAffinity(GraphKernel):
+    """Weights between any point and the vertices of a graph; the weights between vertices are given."""
 
-    graph: NeighborGraph
     rule: WeightRule
     weights: sparse.csr_array  # (m, m)
     parameters: np.ndarray  # (m, p)
 
-    __repr__ = short_repr
-
-    @property
-    def X(self) -> Any:
-        return self.graph.vertices.X
-
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        vertex = self.graph.vertices.find(Y)
-        known, new = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
-        if len(new) == 0:
-            return self.weights[vertex]
-        edges = self.graph.edges_of(Y[new])
-        rows = self._weighted(edges, self._own_parameters(edges), self.parameters)
-        if len(known) == 0:
-            return rows
-        return reassemble([(known, self.weights[vertex[known]]), (new, rows)])
+        return rows_by_vertex(self.graph.vertices, Y, self.weights.__getitem__, self._of_new)
+
+    def _of_new(self, Y: Rows) -> sparse.csr_array:
+        edges = self.graph.edges_of(Y)
+        return self._weighted(edges, self._own_parameters(edges), self.parameters)
 
     def to(self, Z: Rows) -> Columns:
         edges, right = edges_to(self.graph, Z), self._parameters_of(Z)
@@ -171,11 +154,6 @@ class NeighborAffinity:
         ends = np.repeat(left, np.diff(edges.indptr), axis=0)
         weights = self.rule.weigh(edges.data, ends, right[edges.indices])
         return sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
-
-
-@training_index.register
-def _(kernel: NeighborAffinity) -> RowIndex | DistanceRowIndex:
-    return kernel.graph.vertices
 
 
 @gram_matrix.register

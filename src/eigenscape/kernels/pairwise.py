@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -30,17 +31,15 @@ from eigenscape.kernels.base import (
 Tiles = Callable[[slice, slice, np.ndarray], None]
 #: Replaces scalar products (n, m) by a function of distances in place, given halves of the squared norms.
 Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
-#: Training rows of a block of values, and the number of multiplications below which threads take longer.
-_COLUMNS, _SHORT = 512, 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class BoundPairwise:
     """A pairwise kernel on its training points."""
 
-    _shapes: ClassVar = {"X": "n *"}
     kernel: PairwiseKernel
     X: Any
+    _shapes: ClassVar = {"X": "n *"}
 
     __repr__ = short_repr
 
@@ -62,15 +61,15 @@ def _(kernel: BoundPairwise, Y: Rows, V: np.ndarray) -> np.ndarray:
     return np.asarray(left @ (right.T @ V))
 
 
-class PairwiseKernel:
+class PairwiseKernel(ABC):
     """Base of kernels that are functions of two points.
 
     Subclasses implement ``evaluate`` and, if they have hyper-parameters estimated from data, ``resolve``.
     """
 
+    @abstractmethod
     def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
         """Compute the values (n_new, m)."""
-        raise TypeError(f"{type(self).__name__} must define evaluate")
 
     def tiles(self, X: Rows) -> Tiles | None:
         """Return a function that writes the values between two slices of training rows, for a Gram matrix.
@@ -89,7 +88,7 @@ class PairwiseKernel:
     def between(self, Y: Rows, Z: Rows, X: Rows, table: Any = None) -> Any:
         """Compute the values (n_Y, n_Z) between any points, of the kernel bound to ``X``.
 
-        ``table`` (n_Y, n_Z) are the precomputed values, for kernels of which a point is a row.
+        ``table`` (n_Y, n_Z) are the precomputed values, for kernels whose points are rows of such values.
         """
         return self.evaluate(Y, Z)
 
@@ -97,7 +96,7 @@ class PairwiseKernel:
         """Compute ``k(y, y)`` (n_new,) of each point."""
         return np.array([float(self.evaluate(Y[i : i + 1], Y[i : i + 1])[0, 0]) for i in range(n_points(Y))])
 
-    def resolve(self, X: Rows) -> PairwiseKernel:
+    def resolve(self, X: Rows) -> Self:
         """Return this kernel with hyper-parameters of None estimated from ``X``."""
         return self
 
@@ -170,7 +169,35 @@ class Linear(PairwiseKernel):
 
 
 @dataclass(frozen=True)
-class Polynomial(PairwiseKernel):
+class _ProductKernel(PairwiseKernel):
+    """Base of functions of ``gamma <x, y> + coef0``."""
+
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    @abstractmethod
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Compute the kernel from ``gamma <x, y> + coef0``."""
+
+    def resolve(self, X: Rows) -> Self:
+        if self.gamma is not None:
+            return self
+        return replace(self, gamma=gamma_from_norms(float(squared_norms(X).mean())))
+
+    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
+        assert self.gamma is not None
+        return self.apply(self.gamma * _dense(Y @ X.T) + self.coef0)
+
+    def tiles(self, X: Rows) -> Tiles:
+        return evaluated_tiles(self, X)
+
+    def diagonal(self, Y: Rows) -> np.ndarray:
+        assert self.gamma is not None
+        return self.apply(self.gamma * squared_norms(Y) + self.coef0)
+
+
+@dataclass(frozen=True)
+class Polynomial(_ProductKernel):
     """``(gamma <x, y> + coef0) ** degree``.
 
     If ``gamma`` is None, it is one over the mean squared norm of the training rows.
@@ -183,26 +210,14 @@ class Polynomial(PairwiseKernel):
     """
 
     degree: float = 3
-    gamma: float | None = None
-    coef0: float = 1.0
 
-    def resolve(self, X: Rows) -> Polynomial:
-        return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
-
-    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
-        assert self.gamma is not None
-        return _power(self.gamma * _dense(Y @ X.T) + self.coef0, self.degree)
-
-    def tiles(self, X: Rows) -> Tiles:
-        return evaluated_tiles(self, X)
-
-    def diagonal(self, Y: Rows) -> np.ndarray:
-        assert self.gamma is not None
-        return _power(self.gamma * squared_norms(Y) + self.coef0, self.degree)
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        # Products are faster than np.power for a small integer.
+        return values * values * values if self.degree == 3 else values**self.degree
 
 
 @dataclass(frozen=True)
-class Sigmoid(PairwiseKernel):
+class Sigmoid(_ProductKernel):
     """``tanh(gamma <x, y> + coef0)``, which may be indefinite.
 
     If ``gamma`` is None, it is one over the mean squared norm of the training rows.
@@ -214,22 +229,8 @@ class Sigmoid(PairwiseKernel):
     array([[0., 0.]])
     """
 
-    gamma: float | None = None
-    coef0: float = 1.0
-
-    def resolve(self, X: Rows) -> Sigmoid:
-        return self if self.gamma is not None else replace(self, gamma=_per_squared_norm(X))
-
-    def evaluate(self, Y: Rows, X: Rows) -> np.ndarray:
-        assert self.gamma is not None
-        return np.tanh(self.gamma * _dense(Y @ X.T) + self.coef0)
-
-    def tiles(self, X: Rows) -> Tiles:
-        return evaluated_tiles(self, X)
-
-    def diagonal(self, Y: Rows) -> np.ndarray:
-        assert self.gamma is not None
-        return np.tanh(self.gamma * squared_norms(Y) + self.coef0)
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        return np.tanh(values)
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,29 @@ class Cosine(PairwiseKernel):
 
 
 @dataclass(frozen=True)
-class Gaussian(PairwiseKernel):
+class _DistanceKernel(PairwiseKernel):
+    """Base of exponentials of a distance; see :class:`Gaussian` for the parameters."""
+
+    gamma: float | None = None
+    scale: Literal["median", "local"] = "median"
+
+    @staticmethod
+    @abstractmethod
+    def distance(Y: Rows, X: Rows) -> np.ndarray:
+        """Compute the distances (n_new, m) that ``gamma`` multiplies."""
+
+    def resolve(self, X: Rows) -> Self:
+        if self.gamma is not None:
+            return self
+        rule = median_distance if self.scale == "median" else local_distance
+        return replace(self, gamma=1.0 / rule(X, self.distance))
+
+    def diagonal(self, Y: Rows) -> np.ndarray:
+        return np.ones(n_points(Y))
+
+
+@dataclass(frozen=True)
+class Gaussian(_DistanceKernel):
     """``exp(-gamma |x - y|^2)`` (Bengio eq. 4 with ``gamma = 1 / sigma^2``).
 
     If ``gamma`` is None, it is estimated by the rule ``scale``: ``"median"`` is one over the median squared
@@ -271,15 +294,6 @@ class Gaussian(PairwiseKernel):
     >>> Gaussian(gamma=0.1).bind([[0.0, 0.0], [3.0, 4.0]])([[0.0, 0.0]]).round(3).tolist()
     [[1.0, 0.082]]
     """
-
-    gamma: float | None = None
-    scale: Literal["median", "local"] = "median"
-
-    def resolve(self, X: Rows) -> Gaussian:
-        if self.gamma is not None:
-            return self
-        rule = median_distance if self.scale == "median" else local_distance
-        return replace(self, gamma=1.0 / rule(X, self.distance))
 
     distance = staticmethod(squared_euclidean)
 
@@ -297,12 +311,9 @@ class Gaussian(PairwiseKernel):
             return evaluated_tiles(self, X)
         return distance_tiles(X, _exponential, 2 * self.gamma, _CANCELLED)
 
-    def diagonal(self, Y: Rows) -> np.ndarray:
-        return np.ones(n_points(Y))
-
 
 @dataclass(frozen=True)
-class Laplace(PairwiseKernel):
+class Laplace(_DistanceKernel):
     """``exp(-gamma |x - y|_1)``.
 
     If ``gamma`` is None, it is estimated by the rule ``scale``: one over the median city-block distance
@@ -316,15 +327,6 @@ class Laplace(PairwiseKernel):
     [[1.0, 0.497]]
     """
 
-    gamma: float | None = None
-    scale: Literal["median", "local"] = "median"
-
-    def resolve(self, X: Rows) -> Laplace:
-        if self.gamma is not None:
-            return self
-        rule = median_distance if self.scale == "median" else local_distance
-        return replace(self, gamma=1.0 / rule(X, self.distance))
-
     @staticmethod
     def distance(Y: Rows, X: Rows) -> np.ndarray:
         from sklearn.metrics.pairwise import manhattan_distances
@@ -337,9 +339,6 @@ class Laplace(PairwiseKernel):
 
     def tiles(self, X: Rows) -> Tiles:
         return evaluated_tiles(self, X)
-
-    def diagonal(self, Y: Rows) -> np.ndarray:
-        return np.ones(n_points(Y))
 
 
 @dataclass(frozen=True)
@@ -382,7 +381,7 @@ class Precomputed(PairwiseKernel):
 
 
 def evaluated_tiles(kernel: PairwiseKernel, X: Rows) -> Tiles:
-    """Return the tiles of a symmetric kernel of which nothing is computed in advance."""
+    """Return the tiles of a symmetric kernel that computes nothing in advance."""
 
     def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
         out[...] = kernel.evaluate(X[rows], X[columns])
@@ -427,12 +426,12 @@ def distance_values(
     If the rounding error of a block may exceed ``tol`` (clusters that are far apart), its differences are
     squared instead.
     """
-    origin, m = _origin(X), len(X)
+    origin, m, step = _origin(X), len(X), 512
     left, left_norms = _around(Y, origin, factor)
     values = np.empty((len(Y), m))
 
     def fill(start: int) -> None:
-        columns = slice(start, start + _COLUMNS)
+        columns = slice(start, start + step)
         right, norms = _around(X[columns], origin, factor)
         block = values[:, columns]
         if _cancels(norms, tol):
@@ -441,7 +440,8 @@ def distance_values(
         np.matmul(left, right.T, out=block)
         finish(block, left_norms, norms)
 
-    run_parallel(fill, range(0, m, _COLUMNS), 1 if X.size * max(len(Y), 2) < _SHORT else None)
+    # Threads take longer for few multiplications.
+    run_parallel(fill, range(0, m, step), 1 if X.size * max(len(Y), 2) < 8_000_000 else None)
     return values
 
 
@@ -549,10 +549,6 @@ def squared_norms(X: Rows) -> np.ndarray:
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
-def _per_squared_norm(X: Rows) -> float:
-    return gamma_from_norms(float(squared_norms(X).mean()))
-
-
 def gamma_from_norms(mean: float) -> float:
     """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
@@ -563,11 +559,6 @@ def _flat(tile: np.ndarray) -> tuple[np.ndarray, int]:
     stride = tile.strides[0] // tile.itemsize
     length = (tile.shape[0] - 1) * stride + tile.shape[1]
     return as_strided(tile, (length,), (tile.itemsize,)), stride
-
-
-def _power(values: np.ndarray, degree: float) -> np.ndarray:
-    """Compute ``values ** degree``, by products for small integers, which are faster than ``np.power``."""
-    return values * values * values if degree == 3 else values**degree
 
 
 def _dense(values: Any) -> np.ndarray:

@@ -22,7 +22,7 @@ from eigenscape.eigenfunctions import Embedding, PlainScale
 from eigenscape.exceptions import RankError
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
-from eigenscape.kernels.local_gram import LocalGram
+from eigenscape.kernels.local import LocalGram
 from eigenscape.methods.kernel_centers import place_centers
 from eigenscape.methods.lle import LLEMethod, alignment_factor
 from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten

@@ -22,14 +22,15 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.local import (
     ExtendedKernel,
     FiniteLocalKernel,
+    LocalGram,
     LocalWeights,
     barycentric_weights,
+    local_gram,
     local_weights,
     over_neighborhoods,
 )
-from eigenscape.kernels.local_gram import LocalGram, local_gram
 from eigenscape.methods.laplacian import ZERO, next_to_trivial
-from eigenscape.normalize.divide import scale_sides
+from eigenscape.normalize import scale_sides
 from eigenscape.operators import SparseOperator
 from eigenscape.solvers import SemidefiniteProblem, SolverConfig
 

@@ -20,7 +20,7 @@ from eigenscape._threads import Team, parallel_map, thread_team
 from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.kernels.mutual import MutualAffinity
+from eigenscape.kernels.affinity import MutualAffinity
 from eigenscape.solvers.pairs import canonical_signs
 
 #: Nodes across a small map, whose points are dense, and the largest number of all nodes.

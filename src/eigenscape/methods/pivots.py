@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape._progress import stage
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks, ShiftedScale
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks, RootScale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.kernel_pca import leading_pairs
@@ -162,5 +162,5 @@ def _projection(
     values = K @ W  # coordinates of the landmarks around the kernel's origin
     factors = np.sqrt(np.abs(pairs.values) / m)
     pairs = replace(pairs, vectors=W * np.sqrt(np.abs(pairs.values)) * np.sign(pairs.values))
-    scale = ShiftedScale(factors, values[start, np.arange(p)])
+    scale = RootScale(factors, values[start, np.arange(p)])
     return Embedding(Eigenfunctions(kernel, pairs, values / factors), scale, landmarks=landmarks)

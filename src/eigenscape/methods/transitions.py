@@ -13,8 +13,7 @@ from scipy import sparse
 from eigenscape.graph.components import component_labels
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.laplacian import next_to_trivial
-from eigenscape.normalize import DividedKernel
-from eigenscape.normalize.divide import inverse_power, row_sums, scale_sides
+from eigenscape.normalize import DividedKernel, inverse_power, row_sums, scale_sides
 from eigenscape.operators import ComplementOperator, as_operator, materialized
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig
 

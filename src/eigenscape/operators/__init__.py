@@ -1,7 +1,6 @@
 """Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
-from eigenscape.operators.centered_rows import CenteredRows, ScatterOperator, weighted_mean
-from eigenscape.operators.factored import FactoredOperator, centered, divided, weighted
+from eigenscape.operators.centered_rows import CenteredRows, FactoredOperator, ScatterOperator, weighted_mean
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
@@ -10,7 +9,15 @@ from eigenscape.operators.gram import (
     as_operator,
 )
 from eigenscape.operators.similarity import gram
-from eigenscape.operators.wrapped import CenteredOperator, ComplementOperator, DividedOperator, materialized
+from eigenscape.operators.wrapped import (
+    CenteredOperator,
+    ComplementOperator,
+    DividedOperator,
+    centered,
+    divided,
+    materialized,
+    weighted,
+)
 
 __all__ = [
     "BlockedOperator",

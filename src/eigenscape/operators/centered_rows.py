@@ -10,11 +10,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.kernels.base import as_float64
-from eigenscape.operators.gram import Stored
-from eigenscape.operators.product import sparse_product
+from eigenscape.operators.gram import Stored, sparse_product
 
 #: Size of the blocks in which rows are centred, so that they stay in the processor's cache.
 _CACHE_BYTES = 2**21
@@ -47,7 +47,7 @@ class CenteredRows:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether the rows are those of ``X``: in double precision, not centred and not weighted."""
+        """Whether the rows equal ``X``: in double precision, not centred and not weighted."""
         return self.weights is None and self.X.dtype == np.float64 and not self.mean.any()
 
     @cached_property
@@ -150,14 +150,12 @@ class ScatterOperator:
     rows: CenteredRows
     side: Literal["features", "samples"]
 
+    storage: ClassVar[Stored] = "dense"
+
     @property
     def shape(self) -> tuple[int, int]:
         size = self.rows.shape[1 if self.side == "features" else 0]
         return size, size
-
-    @property
-    def storage(self) -> Stored:
-        return "dense"
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         if self.side == "features":
@@ -174,6 +172,58 @@ class ScatterOperator:
 
     def matrix(self) -> np.ndarray:
         return self.rows.scatter() if self.side == "features" else self.rows.gram()
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredOperator:
+    """``K = F F'`` for rows ``F`` (m, d): a product with ``V`` is ``F (F'V)``, and sparse rows stay sparse.
+
+    Centring subtracts the mean from the rows, and division scales them, so both are factored operators too.
+    """
+
+    rows: CenteredRows
+
+    storage: ClassVar[Stored] = "dense"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m = self.rows.shape[0]
+        return m, m
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.rows.times(self.rows.transposed_times(V))
+
+    def diagonal(self) -> np.ndarray:
+        return self.rows.squared_norms()
+
+    def magnitude(self) -> float:
+        # New points are multiplied before they are centred: rounding is relative to rows with their mean.
+        return float(self.diagonal().max() + self.rows.mean @ self.rows.mean)
+
+    def matrix(self) -> np.ndarray:
+        """Form the matrix, for solvers that need all of it."""
+        m = self.shape[0]
+        _memory.require(8.0 * m * m, f"the kernel matrix of {m} points", "use eigen_solver='lanczos'")
+        return self.rows.gram()
+
+    def is_nonnegative(self) -> bool:
+        """Return whether no row has a negative entry, so that no similarity is negative."""
+        entries = self.rows.X.data if is_sparse(self.rows.X) else self.rows.X
+        return not (entries < 0).any()
+
+    def links(self) -> sparse.coo_array:
+        """Return a sparse graph (m, m) with the connected components of ``K``, for non-negative rows.
+
+        Two rows have a positive product if they share a column in which both are positive. The rows of a
+        column are connected in a chain.
+        """
+        columns = sparse.csc_array(self.rows.X)
+        columns.eliminate_zeros()
+        ends = np.zeros(columns.nnz + 1, dtype=bool)
+        ends[columns.indptr[1:]] = True  # the last entry of a column has no successor
+        follows = np.flatnonzero(~ends[1:-1])
+        pairs = columns.indices[follows], columns.indices[follows + 1]
+        return sparse.coo_array((np.ones(len(follows)), pairs), shape=self.shape)
 
 
 def weighted_mean(X: Matrix, weights: np.ndarray | None) -> np.ndarray:

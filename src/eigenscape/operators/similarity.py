@@ -14,8 +14,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.graph.row_index import canonical_csr
 from eigenscape.kernels.base import BoundKernel, gram_matrix, n_columns, n_points
 from eigenscape.kernels.pairwise import BoundPairwise, Tiles
-from eigenscape.operators.centered_rows import CenteredRows
-from eigenscape.operators.factored import FactoredOperator
+from eigenscape.operators.centered_rows import CenteredRows, FactoredOperator
 from eigenscape.operators.gram import (
     BlockedOperator,
     DenseOperator,
@@ -28,8 +27,6 @@ from eigenscape.operators.gram import (
 
 #: Side of the square tiles in which a symmetric matrix is evaluated, or averaged with its transpose.
 _SQUARE = 256
-#: Below this many multiplications a matrix is evaluated in less time than threads are started.
-_SHORT = 30_000_000
 
 
 def gram(
@@ -41,7 +38,7 @@ def gram(
     ----------
     kernel : BoundKernel
     storage : {"auto", "blocked"}, default="auto"
-        "auto": the values of a sparse kernel are stored as a sparse matrix; those of a dense kernel are
+        "auto": the values of a sparse kernel are stored as a sparse matrix; values of a dense kernel are
         stored if they take at most half of the free memory, and otherwise applied in blocks. "blocked":
         always applied in blocks.
     n_jobs : int or None, default=None
@@ -68,7 +65,7 @@ def gram(
             return BlockedOperator(kernel, tile, n_jobs)
         array = np.empty((m, m))
         if tile is not None:
-            short = m * m * n_columns(kernel.X) < _SHORT
+            short = m * m * n_columns(kernel.X) < 30_000_000  # evaluated before threads are started
             _fill_symmetric(array, tile, advance, 1 if short else n_jobs)
             return DenseOperator(array, n_jobs)
 

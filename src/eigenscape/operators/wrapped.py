@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._typing import is_sparse
-from eigenscape.normalize.divide import inverse_power, scale_sides
+from eigenscape.normalize import inverse_power, scale_sides
+from eigenscape.operators.centered_rows import FactoredOperator
 from eigenscape.operators.gram import Operator, SparseOperator, Stored
 
 
@@ -112,3 +113,25 @@ def materialized(operator: Operator) -> Operator:
     """Return the operator with its matrix formed if that is sparse, so that a product is a single one."""
     matrix = operator.matrix() if operator.storage == "sparse" else None
     return operator if matrix is None else SparseOperator(sparse.csr_array(matrix))
+
+
+def centered(operator: Operator, weights: np.ndarray) -> Operator:
+    """Return the operator ``P K P'`` with ``P = I - e c'`` (Burges sec. 2.2.1)."""
+    if not isinstance(operator, FactoredOperator):
+        return CenteredOperator(operator, weights)
+    rows = operator.rows
+    return FactoredOperator(replace(rows, mean=np.asarray(weights @ rows.X).ravel()))
+
+
+def weighted(operator: Operator, weights: np.ndarray) -> Operator:
+    """Return the operator ``W^1/2 K W^1/2`` for positive weights (m,)."""
+    if not isinstance(operator, FactoredOperator):
+        return DividedOperator(operator, weights, -0.5)
+    return FactoredOperator(replace(operator.rows, weights=weights))
+
+
+def divided(operator: Operator, sums: np.ndarray) -> Operator:
+    """Return the operator ``S^-1/2 K S^-1/2`` (Bengio eq. 11)."""
+    if not isinstance(operator, FactoredOperator):
+        return DividedOperator(operator, sums)
+    return FactoredOperator(replace(operator.rows, weights=1.0 / sums))

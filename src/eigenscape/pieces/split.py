@@ -19,8 +19,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.kernels.affinity import MIN_EDGE_WEIGHT
-from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.kernels.restricted import FlooredKernel, RestrictedKernel
+from eigenscape.kernels.base import BoundKernel, FlooredKernel, RestrictedKernel, n_points
 from eigenscape.operators import FactoredOperator, Operator, gram
 from eigenscape.operators.gram import BlockedOperator
 from eigenscape.pieces.embedding import AnyEmbedding, Assignment, Piece, PiecewiseEmbedding, SinglePiece

@@ -111,7 +111,7 @@ def figure_of(ax: Axes) -> Any:
 
 
 def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", extend: str = "neither") -> None:
-    """Draw a thin colour bar beside one or several axes."""
+    """Draw a thin colour bar next to one or several axes."""
     bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(
         mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, extend=extend
     )

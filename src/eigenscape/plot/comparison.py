@@ -90,7 +90,7 @@ def compare(
 
 
 def _named(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
-    """Return the models by name; those of a sequence are named by their class."""
+    """Return the models by name; models of a sequence are named by their class."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
     else:

@@ -43,7 +43,7 @@ def eigenfunction(
     X : array-like of shape (n_samples, 2), optional
         Points to draw. By default the training points, if ``kernel_`` stores them.
     limits : tuple (left, right, bottom, top), optional
-        Region to draw. By default that of the points with a margin.
+        Region to draw. By default the region of the points with a margin.
     resolution : int, default=150
         Number of cells along each side.
     log : bool, default=False
@@ -52,7 +52,7 @@ def eigenfunction(
     title : str, optional
         Title of the axes.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default those of a new figure.
+        Axes to draw on. By default the axes of a new figure.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def _points_of(model: BaseEstimator, X: ArrayLike | None) -> np.ndarray | None:
 
 
 def _extent(limits: Any, points: np.ndarray | None) -> tuple[float, float, float, float]:
-    """Return the validated limits, or by default those of the points with a margin."""
+    """Return the validated limits, or by default the limits of the points with a margin."""
     if limits is None:
         assert points is not None
         low, high = points.min(axis=0), points.max(axis=0)

@@ -81,7 +81,7 @@ def scatter(
     title : str, optional
         Title of the axes.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default those of a new figure (``ax.figure``).
+        Axes to draw on. By default the axes of a new figure (``ax.figure``).
 
     Returns
     -------
@@ -229,12 +229,12 @@ def _draw_categories(ax: Axes, points: np.ndarray, categories: Categories) -> No
 
 
 def draw_legend(ax: Axes, key: ColorKey) -> None:
-    """Draw a legend of the categories, if any, and of new points, beside the axes or, without categories,
+    """Draw a legend of the categories, if any, and of new points, right of the axes or, without categories,
     on them."""
     categories = Categories([], np.empty(0, np.intp), [], 0) if key.categories is None else key.categories
     names = categories.names
     styles = zip(categories.colors, _markers(categories, key.dense), strict=True)
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
     line = matplotlib("lines").Line2D
     handles = [
         line(
@@ -245,7 +245,7 @@ def draw_legend(ax: Axes, key: ColorKey) -> None:
     new = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _NEW_POINTS]
     legend = ax.legend(
         handles=handles + new,
-        **(beside if names else {"loc": "best"}),
+        **(outside if names else {"loc": "best"}),
         frameon=False,
         fontsize=8,
         labelcolor=INK,
@@ -265,7 +265,7 @@ def _shorten(name: str) -> str:
 
 
 def _draw_new(ax: Axes, new: ArrayLike | None, Y: np.ndarray, components: tuple[int, int]) -> None:
-    """Draw new points as rings; if there is one coordinate, their indices follow those of ``Y``."""
+    """Draw new points as rings; if there is one coordinate, their indices follow the indices of ``Y``."""
     if new is None:
         return
     Z = coordinates_of(new)

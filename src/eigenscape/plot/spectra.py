@@ -26,14 +26,14 @@ def spectrum(
     Parameters
     ----------
     model : fitted estimator or array-like of shape (n_eigenvalues,)
-        The model, whose ``eigenvalues_`` are drawn (those of the first connected component if there are
+        The model, whose ``eigenvalues_`` are drawn (of the first connected component if there are
         several), or the eigenvalues.
     log : bool, default=False
         Whether to draw magnitudes on a logarithmic scale.
     title : str, optional
         Title of the axes.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default those of a new figure.
+        Axes to draw on. By default the axes of a new figure.
 
     Returns
     -------

@@ -15,8 +15,7 @@ from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.kernels.base import BoundKernel, as_float64, n_points
 from eigenscape.kernels.distance import GeodesicKernel, HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise, Precomputed
-from eigenscape.normalize import CenteredKernel, DividedKernel
-from eigenscape.normalize.divide import inverse_power
+from eigenscape.normalize import CenteredKernel, DividedKernel, inverse_power
 from eigenscape.pieces import PiecewiseEmbedding
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,10 @@ from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
 from eigenscape._numbers import check_numbers, checked_sparse
-from eigenscape._threads import kept_threads, single_blas_thread
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count, check_jobs
+from eigenscape.estimators._validation import check_count
 from eigenscape.solvers import SolverConfig
 
 #: Above this many genes the default representation is the PCA, as in scanpy.
@@ -129,14 +126,6 @@ def write_map(
     adata.uns[f"{key}_evals"] = values
     stored = {name: value for name, value in params.items() if value is not None}
     adata.uns[key] = {"params": stored, **arrays}
-
-
-@contextmanager
-def computing(n_jobs: int | None) -> Iterator[None]:
-    """Follow the thread policy of estimators."""
-    check_jobs(n_jobs)
-    with single_blas_thread(), kept_threads(n_jobs):
-        yield
 
 
 def solver_config(random_state: Seed, n_jobs: int | None) -> SolverConfig:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape._threads import kept_threads
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.transitions import Transitions
 from eigenscape.sc._data import (
     check_components,
     check_writable,
-    computing,
     output,
     solver_config,
     write_map,
@@ -74,7 +74,7 @@ def diffmap(
     solver = solver_config(random_state, n_jobs)
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
     warn_if_disconnected(weights)
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         pairs = Transitions.of(weights, 1.0).eigenpairs(n_comps, solver)
     adata = output(adata, copy)
     params = {"method": "diffmap", "neighbors_key": neighbors_key, "n_comps": n_comps}
@@ -135,7 +135,7 @@ def laplacian_eigenmaps(
     solver = solver_config(random_state, n_jobs)
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
     warn_if_disconnected(weights)
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         transitions = Transitions.of(weights, 0.0)
         pairs = transitions.eigenpairs(n_comps + 1, solver)
     coordinates = np.sqrt(adata.n_obs) * pairs.vectors[:, 1:] / np.sqrt(transitions.sums)[:, None]

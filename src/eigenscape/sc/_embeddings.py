@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._threads import kept_threads
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
 from eigenscape.methods.kernel_pca import require_components
-from eigenscape.normalize.center import CenteredKernel
+from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
     check_components,
     check_writable,
-    computing,
     output,
     representation,
     solver_config,
@@ -77,7 +77,7 @@ def isomap(
     check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
     stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
         embedding = require_components(geodesic_map(graph, n_comps, solver), n_comps)
     adata = output(adata, copy)

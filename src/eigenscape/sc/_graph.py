@@ -16,8 +16,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import without_self
-from eigenscape.graph.union import union_with_transpose
+from eigenscape.graph.sparse_distances import union_with_transpose, without_self
 from eigenscape.kernels.neighbor_weights import (
     FuzzyWeights,
     GaussWeights,
@@ -29,7 +28,7 @@ from eigenscape.kernels.neighbor_weights import (
 from eigenscape.sc._data import in_memory, representation
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
-#: Mean relative difference between stored weights and those of their formula (scanpy: single precision).
+#: Mean relative difference between stored weights and their formula (scanpy: single precision).
 _SAME_WEIGHTS = 1e-3
 
 
@@ -122,7 +121,6 @@ class StoredGraph:
             index.vertices(),
             lists,
             union_with_transpose(lists, n_jobs),
-            index.radius_query(radii),
             radii,
             self.n_neighbors - 1,
             np.arange(len(radii)),
@@ -147,7 +145,7 @@ class StoredGraph:
         expected = edge_weights(graph.neighbors, rule, parameters)
         if abs(expected - weights).sum() > _SAME_WEIGHTS * weights.sum():
             raise ValueError(
-                f"the connectivities are not those of method={self.method!r} for the stored distances, so"
+                f"the connectivities differ from method={self.method!r} applied to the stored distances, so"
                 " new cells cannot be weighed in the same way; run eigenscape.sc.pp.neighbors or"
                 " scanpy.pp.neighbors with method='umap' or 'gauss'"
             )

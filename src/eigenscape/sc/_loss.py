@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from eigenscape._threads import kept_threads
 from eigenscape.quality.loss import kernel_loss
-from eigenscape.sc._data import check_annotated, computing
+from eigenscape.sc._data import check_annotated
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._place import Reference
 from eigenscape.sc._projection import new_rows
@@ -48,7 +49,7 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
     stored = StoredMap.of(reference, basis)
     if adata_ref is not None and adata.n_obs < 2:
         raise ValueError("the loss is a mean over pairs of cells and needs at least 2, got 1")
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         known = Reference.of(stored, False, None, n_jobs)
         embedding = stored.embedding(known.rows, known.affinity, n_jobs)
         if adata_ref is None:

@@ -18,7 +18,7 @@ from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.laplacian import GeneralizedScale
 from eigenscape.methods.transitions import Transitions
-from eigenscape.normalize.center import CenteredKernel, uniform_weights
+from eigenscape.normalize import CenteredKernel, uniform_weights
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import in_memory, representation_field
 from eigenscape.sc._graph import StoredGraph
@@ -73,7 +73,7 @@ class StoredMap:
         return representation_field(self.adata, use_rep, n_pcs), n_pcs
 
     def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
-        """Return the map as a function of rows, given those of the cells and their affinity."""
+        """Return the map as a function of rows, given the rows of the cells and their affinity."""
         if self.method in ("diffmap", "laplacian_eigenmaps"):
             assert affinity is not None
             return self._of_walk(affinity)

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape._threads import kept_threads
 from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.sparse_distances import SHORTEST
 from eigenscape.kernels.neighbor_weights import edge_weights
-from eigenscape.sc._data import check_writable, computing, output, representation
+from eigenscape.sc._data import check_writable, output, representation
 from eigenscape.sc._graph import weight_rule
 
 
@@ -88,7 +89,7 @@ def neighbors(
             " n_neighbors"
         )
     rows, _ = representation(adata, use_rep, n_pcs)
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         index = neighbor_index(rows, metric, dict(metric_kwds or {}) or None, n_jobs, search)
         lists = index.nearest_others_graph(k - 1)
         rule, parameters = weight_rule(method, k, lists)

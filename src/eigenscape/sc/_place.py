@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._extras import optional_import
+from eigenscape._threads import kept_threads
 from eigenscape._typing import is_sparse
 from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
-from eigenscape.sc._data import check_annotated, check_writable, computing, output, representation
+from eigenscape.sc._data import check_annotated, check_writable, output, representation
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._projection import Projection, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
@@ -88,7 +89,7 @@ def place(
     columns = [obs] if isinstance(obs, str) else list(obs or [])
     stored = StoredMap.of(adata_ref, basis)
     field, n_pcs = stored.field()
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         reference = Reference.of(stored, bool(columns), neighbors_key, n_jobs)
         cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
         coordinates = stored.embedding(reference.rows, reference.affinity, n_jobs).transform(cells.rows)
@@ -164,7 +165,7 @@ class Reference:
 
 
 def _replace_rows(rows: Any, which: np.ndarray, others: Any) -> Any:
-    """Return a copy of dense or sparse rows, of which those at ``which`` are replaced."""
+    """Return a copy of dense or sparse rows with the rows ``which`` replaced."""
     if not is_sparse(rows):
         rows = rows.copy()
         rows[which] = others

@@ -32,8 +32,8 @@ def new_rows(adata: Any, adata_ref: Any, field: str, n_pcs: int | None) -> Any:
     width = adata_ref.obsm[field].shape[1]
     if rows.shape[1] != width:
         raise ValueError(
-            f"adata.obsm[{field!r}] has {rows.shape[1]} columns, but that of adata_ref has {width}; compute"
-            " it with the same model"
+            f"adata.obsm[{field!r}] has {rows.shape[1]} columns, but {width} in adata_ref; compute it"
+            " with the same model"
         )
     return rows[:, : n_pcs or None]
 

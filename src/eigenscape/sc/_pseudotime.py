@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._threads import kept_threads
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
-from eigenscape.sc._data import check_writable, computing, in_memory, output
+from eigenscape.sc._data import check_writable, in_memory, output
 from eigenscape.sc._diffmap import diffmap
 from eigenscape.sc._graph import StoredGraph
 
@@ -84,7 +85,7 @@ def dpt(
         adata = diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs, copy=True) if copy else adata
         if not copy:
             diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs)
-    with computing(n_jobs):
+    with kept_threads(n_jobs):
         distances = pseudotime_distances(adata, basis, n_dcs, neighbors_key)
         row = distances(iroot)
         groups = None

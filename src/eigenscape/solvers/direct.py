@@ -73,7 +73,7 @@ class RootInverse:
 
     ``root`` is the square sparse matrix ``F``, and ``A^-1 = F^-1 F'^-1``. ``F`` connects neighbours where
     ``A`` connects neighbours of neighbours: separators are half as thick, so the factors need a quarter of
-    the memory, and the condition number is the square root of that of ``A``. The left null vector of ``F`` is
+    the memory, and the condition number is the square root of ``A``'s. The left null vector of ``F`` is
     computed by inverse iteration; a shift at rounding level keeps the last pivot from being zero.
     """
 

@@ -1,8 +1,8 @@
 """Dense generalised eigenproblems ``A v = l B v`` with ``B`` positive semi-definite and possibly singular.
 
-In oriented PCA ``A`` is the covariance of the signal and ``B`` that of the noise; in other linear projections
-both are quadratic forms of a graph. ``B`` is scaled to a unit diagonal first, so that its numerical rank does
-not depend on the units of the variables, and then decomposed: directions in its numerical null space are left
+In oriented PCA ``A`` and ``B`` are the covariances of signal and noise; in other linear projections both are
+quadratic forms of a graph. ``B`` is scaled to a unit diagonal first, so that its numerical rank does not
+depend on the units of the variables, and then decomposed: directions in its numerical null space are left
 out, and the others are whitened.
 """
 

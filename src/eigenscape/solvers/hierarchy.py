@@ -17,7 +17,7 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import Team, one_thread
-from eigenscape.graph.union import transpose
+from eigenscape.graph.sparse_distances import transpose
 from eigenscape.solvers.direct import inverse_on_complement
 
 #: Size of the coarsest level, and the largest for which an inverse is stored.

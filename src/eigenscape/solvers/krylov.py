@@ -31,7 +31,7 @@ class KrylovOptions:
     Parameters
     ----------
     order : {"value", "magnitude"}, default="value"
-        Whether the largest eigenvalues or those of largest magnitude are wanted.
+        Whether the eigenvalues of largest value or of largest magnitude are wanted.
     tol : float, default=1e-10
         A pair has converged if its residual is at most ``tol * |l - origin|``, plus ``noise`` times the
         largest Ritz value.

@@ -2,8 +2,8 @@
 
 The method of Wu and Simon (2000): when the basis is full it is reduced to its leading Ritz vectors and the
 last residual, which span a Krylov space again. Differences from ARPACK: residuals are compared with the small
-eigenvalues that are wanted, not with those of the shifted matrix; known eigenvectors are projected out; the
-steps are compiled; and an iteration whose rate shows that it will not end in time stops early.
+eigenvalues that are wanted, not with eigenvalues of the shifted matrix; known eigenvectors are projected out;
+the steps are compiled; and an iteration whose rate shows that it will not end in time stops early.
 """
 
 from __future__ import annotations

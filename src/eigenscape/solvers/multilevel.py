@@ -1,9 +1,9 @@
 """Multilevel eigensolver for graph matrices that are too large or too wide to factorise.
 
 The columns of the piecewise interpolation between levels are orthonormal, so the eigenvectors of a coarse
-matrix approximate those of the next finer one. They are computed on the coarsest level, interpolated, and
-corrected on every level: a correction solves ``(A - l) z = -r`` orthogonally to the vectors by conjugate
-gradients, preconditioned by a V-cycle in single precision, and is followed by Rayleigh-Ritz
+matrix approximate the eigenvectors of the next finer one. They are computed on the coarsest level,
+interpolated, and corrected on every level: a correction solves ``(A - l) z = -r`` orthogonally to the vectors
+by conjugate gradients, preconditioned by a V-cycle in single precision, and is followed by Rayleigh-Ritz
 (Jacobi-Davidson). Residuals are computed in double precision.
 """
 

@@ -60,7 +60,7 @@ class EigenSolver(Protocol):
     """Interface of a user-defined eigensolver.
 
     An object with these two methods may be passed wherever the name of an eigensolver is accepted. Its
-    results are verified in the same way as those of the built-in solvers: the residuals ``|A v - l v|`` are
+    results are verified like the results of built-in solvers: the residuals ``|A v - l v|`` are
     computed from the operator, and pairs that are not determined by them are rejected with
     :class:`~eigenscape.exceptions.NotConvergedError`. Signs and the order of the pairs are normalised by the
     caller.
@@ -77,7 +77,7 @@ class EigenSolver(Protocol):
         count : int
             Number of eigenpairs.
         order : {"value", "magnitude"}
-            Whether the largest eigenvalues or those of largest magnitude are wanted.
+            Whether the eigenvalues of largest value or of largest magnitude are wanted.
 
         Returns
         -------

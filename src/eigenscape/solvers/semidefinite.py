@@ -241,7 +241,7 @@ def _inverse_iteration(
 ) -> tuple[Product, np.ndarray]:
     """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
 
-    A cheaper inverse than that of the matrix in double precision is used if the Ritz values of the resulting
+    A cheaper inverse than the inverse in double precision is used if the Ritz values of the resulting
     vectors are resolved by it. If the square root of the matrix is given, this is its inverse, from which
     further null vectors are projected out if there are some; it fails if an eigenvector that is not quite
     null dominates all others by rounding. For other matrices that are not thin it is a dense factor in single

@@ -84,8 +84,6 @@ def compare(
         eigenscape compare iris.csv --report comparison.html
         eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
     """
-    from eigenscape.graph.shared import shared_neighbors
-
     names = list(dict.fromkeys(method_name(name) for name in method or _DEFAULT_METHODS))
     if len(names) < 2:
         raise CommandError(f"a comparison needs two different methods, got {names[0]} only; add another -m")
@@ -122,7 +120,7 @@ def compare(
         dominance = warn_of_scales(estimators, table)
     models: dict[str, BaseEstimator] = {}
     summaries: dict[str, Any] = {}
-    with show_progress(progress, quiet), shared_neighbors():
+    with show_progress(progress, quiet):
         for name in names:
             try:
                 cls = estimator_class(name)

@@ -17,9 +17,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from eigenscape._progress_displays import LineDisplay
 
 #: Seconds between two messages about the progress of a stage.
 _INTERVAL = 0.15
@@ -27,64 +28,23 @@ _INTERVAL = 0.15
 _NICENESS = 10
 
 
-@dataclass
-class _Line:
-    """State of a stage."""
-
-    total: float | None
-    completed: float
-    began: float
-    done_before: float = 0.0
-
-
-class PipeDisplay:
+class PipeDisplay(LineDisplay):
     """Display of progress that calls a function with stage, fraction and remaining seconds."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
-        self._send, self._lines, self._sent = send, dict[str, _Line](), 0.0
-        self._lock = threading.Lock()
-
-    def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        with self._lock:
-            self._lines[name] = _Line(total, 0.0, time.perf_counter())
-            self._report(name, force=True)
-
-    def line(self, name: str) -> _Line:
-        return self._lines[name]
-
-    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        with self._lock:
-            done = self._lines[name].completed
-            whole = None if total is None else done + total
-            self._lines[name] = _Line(whole, done, time.perf_counter(), done)
-            self._report(name, force=True)
-
-    def advance(self, name: str, steps: float) -> None:
-        with self._lock:
-            self._lines[name].completed += steps
-            self._report(name)
-
-    def finish(self, name: str) -> None:
-        with self._lock:
-            line = self._lines[name]
-            line.completed = line.total = line.total or line.completed or 1.0
-            self._report(name, force=True)
+        super().__init__()
+        self._send, self._sent = send, 0.0
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
 
-    def _report(self, name: str, force: bool = False) -> None:
-        from eigenscape._progress_displays import remaining_seconds
-
-        now = time.perf_counter()
-        if not force and now - self._sent < _INTERVAL:
+    def _show(self, name: str, begins: bool) -> None:
+        now, line = time.perf_counter(), self._lines[name]
+        if line.running and not begins and now - self._sent < _INTERVAL:
             return
         self._sent = now
-        line = self._lines[name]
-        rest = None if line.total is None else line.total - line.done_before
-        left = remaining_seconds(now - line.began, line.completed - line.done_before, rest)
         fraction = min(1.0, line.completed / line.total) if line.total else None
-        self._send({"stage": name, "fraction": fraction, "remaining": left})
+        self._send({"stage": name, "fraction": fraction, "remaining": line.remaining_seconds(now)})
 
 
 def main(path: str) -> None:
@@ -97,13 +57,11 @@ def main(path: str) -> None:
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, folder, os.getppid()), daemon=True).start()
     from eigenscape.app.explore.tasks import TASKS, WorkerData
-    from eigenscape.graph.shared import shared_neighbors
 
     data = WorkerData(folder)
-    with shared_neighbors():
-        while True:
-            request = requests.get()
-            _answer(TASKS[request["kind"]], data, request, output)
+    while True:
+        request = requests.get()
+        _answer(TASKS[request["kind"]], data, request, output)
 
 
 def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, parent: int) -> None:

@@ -1,7 +1,7 @@
 """Copies of fitted models for model files: everything ``transform`` needs, and no other n x n matrix.
 
-Arrays are stored in the fewest bytes that represent them exactly (:mod:`eigenscape._stored`), equal ones
-once, and what a cached property computes from the rest of an object is not stored.
+Equal rows in single precision are stored once, and what a cached property computes from the rest of an object
+is not stored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
-from eigenscape._stored import PackedArray, pack
 from eigenscape.app.io.archive import is_part
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.row_index import RowIndex
@@ -55,7 +54,7 @@ class Exporter:
         self._copies: dict[int, tuple[Any, Any]] = {
             id(array): (array, OmittedArray(array.shape)) for array in omitted if array is not None
         }
-        #: The values of packed arrays by their hash: equal ones are stored once.
+        #: Arrays in single precision by their hash: equal ones are stored once.
         self._values: dict[bytes, np.ndarray] = {}
 
     def __call__(self, value: Any) -> Any:
@@ -72,7 +71,8 @@ class Exporter:
                 " serialized"
             )
         if isinstance(value, np.ndarray):
-            return self._copy_array(np.asarray(value))
+            array = np.asarray(value)
+            return self._once(array) if array.dtype == np.float32 else array
         if isinstance(value, dict):
             return {key: self(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
@@ -83,15 +83,6 @@ class Exporter:
             vars(copy).update(self._copy_attributes(value))
             return copy
         return value
-
-    def _copy_array(self, array: np.ndarray) -> Any:
-        """Return an array as it is stored."""
-        packed = pack(array)
-        if isinstance(packed, PackedArray):
-            packed.values = self._once(packed.values)
-        elif array.dtype == np.float32:  # rows, which may be stored elsewhere in double precision
-            return self._once(array)
-        return packed
 
     def _once(self, values: np.ndarray) -> np.ndarray:
         """Return the first array with the same values."""

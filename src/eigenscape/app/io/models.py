@@ -40,7 +40,7 @@ from eigenscape.app.io.archive import (
 from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.consistency import check_arrays
 from eigenscape.app.io.exporting import Exporter, check_parameters
-from eigenscape.app.io.restoring import Restorer, scaler_from_state, scaler_state
+from eigenscape.app.io.restoring import all_parts, scaler_from_state, scaler_state
 from eigenscape.app.io.schema import check_contents, read_schema
 from eigenscape.exceptions import ModelFileError
 from eigenscape.options import flattened
@@ -178,9 +178,8 @@ def _load_content(file: IO[bytes], archive: zipfile.ZipFile, path: Path) -> Any:
     skops = optional_import("skops.io", "loading a model")
     types = check_contents(read_schema(archive, path), archive, path)
     file.seek(0)
-    restore = Restorer()
-    stored = restore(skops.load(file, trusted=types))
-    check_arrays(restore.values(), path)
+    stored = skops.load(file, trusted=types)
+    check_arrays(all_parts(stored), path)
     if not isinstance(stored, dict):
         return stored
     scaler = scaler_from_state(stored["standardize"])

@@ -37,7 +37,6 @@ _SPARSE = _by_module(sparse.csr_array, sparse.csr_matrix, sparse.csc_array, spar
 #: Modules and packages of eigenscape whose classes a model may contain.
 _IN_MODELS = {
     "_omitted",
-    "_stored",
     "dictionary",
     "eigenfunctions",
     "estimators",

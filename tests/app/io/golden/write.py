@@ -202,8 +202,7 @@ def _kind(node: dict[str, Any]) -> str:
     name = str(node["__class__"])
     if node["__loader__"] == "JsonNode":
         return type(json.loads(node["content"])).__name__
-    # Whether an array is packed depends on its values.
-    return {"PackedArray": "ndarray"}.get(name, name)
+    return name
 
 
 def schemas() -> dict[str, str]:
@@ -212,8 +211,7 @@ def schemas() -> dict[str, str]:
     for name, file in saved_models():
         target = merged.setdefault(MODELS[name][0], {})
         for attribute, kinds in stored_attributes(file).items():
-            if not attribute.startswith("_stored."):
-                target.setdefault(attribute, set()).update(kinds)
+            target.setdefault(attribute, set()).update(kinds)
     return {
         method: "".join(
             f"{name}: {' | '.join(sorted(kinds))}\n" if kinds else f"{name}\n"

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from eigenscape.graph import tree, union
+from eigenscape.graph import sparse_distances, tree
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.union import lists_to_rows, transpose, union_with_transpose
+from eigenscape.graph.sparse_distances import SHORTEST, neighbor_table, transpose, union_with_transpose
+from eigenscape.graph.tuning import TUNING
 
 
 @pytest.fixture
 def lists(monkeypatch: pytest.MonkeyPatch) -> sparse.csr_array:
-    monkeypatch.setattr(union, "_ROWS", 64)  # several blocks
+    monkeypatch.setattr(sparse_distances, "TUNING", replace(TUNING, sparse_rows=64))  # several blocks
     rng = np.random.default_rng(0)
     column = np.array([rng.choice(300, 7, replace=False) for _ in range(300)])
-    return lists_to_rows(rng.random(column.shape), column, 300, 0.1)
+    return neighbor_table(rng.random(column.shape), column, 300)
 
 
 def test_lists_become_sorted_rows():
     length, column = np.array([[0.5, 0.0, 2.0], [1.0, 3.0, 0.25]]), np.array([[4, 1, 0], [2, 3, 0]])
-    rows = lists_to_rows(length, column, 5, 0.125)
-    assert rows.toarray().tolist() == [[2.0, 0.125, 0, 0, 0.5], [0.25, 0, 1.0, 3.0, 0]]
+    rows = neighbor_table(length, column, 5)
+    assert rows.toarray().tolist() == [[2.0, SHORTEST, 0, 0, 0.5], [0.25, 0, 1.0, 3.0, 0]]
     assert rows.indices.tolist() == [0, 1, 4, 0, 2, 3]
 
 
@@ -39,8 +42,7 @@ def test_union_has_the_larger_of_both_entries(lists, n_jobs):
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
 def test_tied_neighbors_on_a_grid_have_the_lowest_indices(metric, monkeypatch):
-    monkeypatch.setattr(tree, "_FEW", 10)
-    monkeypatch.setattr(tree, "_QUERIES", 50)
+    monkeypatch.setattr(tree, "TUNING", replace(TUNING, unordered_queries=10, tree_queries=50))
     grid = np.stack(np.meshgrid(np.arange(15.0), np.arange(12.0)), axis=-1).reshape(-1, 2)
     X = np.random.default_rng(1).permutation(grid)
     Y = X[:40] + 0.5
@@ -57,7 +59,7 @@ def test_order_of_queries_changes_no_neighbor(monkeypatch):
     index = neighbor_index(rng.random((3000, 3)))
     queries = rng.random((2000, 3))
     length, number = index.nearest(queries, 5)
-    monkeypatch.setattr(tree, "_FEW", 10_000)
+    monkeypatch.setattr(tree, "TUNING", replace(TUNING, unordered_queries=10_000))
     plain = index.nearest(queries, 5)
     assert np.array_equal(length, plain[0])
     assert np.array_equal(number, plain[1])

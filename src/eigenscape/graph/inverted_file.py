@@ -1,4 +1,4 @@
-"""Cells of points around k-means centres, of which a search visits those nearest to the query.
+"""Inverted-file index: points grouped by k-means in cells; a query searches the nearest cells.
 
 See docs/decisions/graph-approximate-search.md.
 """
@@ -13,9 +13,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
-
-#: Iterations of k-means, and number of points per centre that it uses.
-_ITERATIONS, _TRAINING = 8, 64
+from eigenscape.graph.tuning import TUNING
 
 
 class Projection(NamedTuple):
@@ -71,7 +69,7 @@ class Cells:
         Returns
         -------
         near : ndarray of shape (b, count + others)
-            Squared distances, those of the nearest points in ascending order.
+            Squared distances; the first ``count`` of a row ascend.
         number : ndarray of shape (b, count + others)
             Row numbers, -1 if there are fewer.
         """
@@ -100,9 +98,9 @@ def build_cells(points: np.ndarray, n_cells: int, n_jobs: int | None) -> Cells:
 def _kmeans_centers(points: np.ndarray, n_cells: int, n_jobs: int | None) -> np.ndarray:
     """Return the centres (n_cells, c) of Lloyd's algorithm on a random sample of the points."""
     rng = np.random.default_rng(0)
-    sample = points[np.sort(rng.permutation(len(points))[: _TRAINING * n_cells])]
+    sample = points[np.sort(rng.permutation(len(points))[: TUNING.kmeans_points * n_cells])]
     centers = sample[rng.permutation(len(sample))[:n_cells]]
-    for _ in range(_ITERATIONS):
+    for _ in range(TUNING.kmeans_iterations):
         cell = nearest_center(sample, centers, n_jobs)
         members = sparse.csr_array(
             (np.ones(len(cell), dtype=np.float32), (cell, np.arange(len(cell)))), shape=(n_cells, len(cell))
