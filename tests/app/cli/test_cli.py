@@ -299,7 +299,7 @@ def test_compact_models_are_smaller_and_close(tmp_path, table, new):
 def test_streams(tmp_path, flowers):
     X = np.tile(flowers[0], (20, 1)) + np.random.default_rng(0).normal(0, 0.1, (3000, 4))
     np.save(tmp_path / "x.npy", X)
-    for method, parameters in (("pca", []), ("greedy", ["--tol", "0.01", "--gamma", "0.1"])):
+    for method, parameters in (("pca", []), ("greedy", ["--dictionary-tol", "0.01", "--gamma", "0.1"])):
         good("embed", tmp_path / "x.npy", "-m", method, *parameters, "-o", tmp_path / "whole.npy", "--force")
         good(
             "embed",

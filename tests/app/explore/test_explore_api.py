@@ -39,6 +39,20 @@ def test_state_describes_data_maps_and_forms_without_rows(state, client):
     assert forms["isomap"]["n_neighbors"]["maximum"] == 239
     assert "neighbours" in forms["isomap"]["n_neighbors"]["help"]
     assert forms["isomap"]["on_disconnected"]["type"] == "choice"
+    everyday = [name for name, field in forms["isomap"].items() if field["everyday"]]
+    assert everyday == ["n_components", "n_neighbors", "metric", "n_landmarks", "random_state"]
+    assert forms["isomap"]["symmetrize"]["choices"] == ["union", "mutual", "shared"]
+    assert forms["isomap"]["radius"] | {"help": ""} == {
+        "name": "radius",
+        "type": "float",
+        "default": None,
+        "choices": [],
+        "minimum": 0,
+        "maximum": None,
+        "optional": True,
+        "everyday": False,
+        "help": "",
+    }
     assert forms["pca"]["whiten"]["default"] is False
     assert not {"verbose", "n_jobs"} & set(forms["pca"])
     assert "distortion-discriminant-analysis" not in forms
