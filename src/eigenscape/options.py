@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,9 @@ from eigenscape._parameters import (
     check_parameters,
     declared_parameters,
 )
+
+if TYPE_CHECKING:
+    from eigenscape.graph.given import NeighborSearcher
 
 __all__ = [
     "Anchors",
@@ -48,6 +51,8 @@ __all__ = [
 
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
+#: A named neighbour search, an index, or neighbours that have been computed.
+Search: TypeAlias = 'Literal["auto", "exact", "approximate"] | NeighborSearcher | tuple[Any, ...]'
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 
@@ -132,7 +137,7 @@ class KNNGraph(Option):
         ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
         nearest neighbour. If None, the default of the estimator. Methods that use only distances refuse it.
     width : float or None, default=None
-        Width of "heat". If None, the median squared length of the edges.
+        Width of the weights "heat". If None, the median squared length of the edges.
     search : {"auto", "exact", "approximate"}, index or tuple, default="auto"
         Neighbour search. "auto" searches many high-dimensional rows approximately and reports its recall. An
         object with ``kneighbors(X, n_neighbors)``, or a tuple ``(indices, distances)`` of neighbours that
@@ -157,12 +162,9 @@ class KNNGraph(Option):
     symmetrize: Literal["union", "mutual", "shared"] = "union"
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", "symmetrize": "symmetrize", **_EDGES}
-
-    def _check(self) -> None:
-        _check_search(self.search)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,12 +192,11 @@ class RadiusGraph(Option):
     metric_params: dict[str, Any] | None = None
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"radius": "radius", **_EDGES}
 
     def _check(self) -> None:
-        _check_search(self.search)
         if isinstance(self.search, str) and self.search == "approximate":
             raise ValueError(
                 "search='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
@@ -233,12 +234,11 @@ class SpanningTree(Option):
     metric_params: dict[str, Any] | None = None
     weights: EdgeWeights | None = None
     width: float | None = None
-    search: Any = "auto"
+    search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", **_EDGES}
 
     def _check(self) -> None:
-        _check_search(self.search)
         if self.n_neighbors is None and isinstance(self.search, tuple):
             raise ValueError(
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a minimum"
@@ -263,7 +263,7 @@ class Dictionary(Option):
     Parameters
     ----------
     size : int or None, default=None
-        Largest number of points.
+        Largest number of points in the dictionary.
     tol : float or None, default=None
         Squared distance in feature space up to which a point is represented by earlier ones.
     points : array-like of shape (m, n_features), fitted model or None, default=None
@@ -545,12 +545,6 @@ class LocalKernels(Option):
                 f"covariances of {len(self.covariances)} kernels need their centers; pass an array of shape"
                 f" ({len(self.covariances)}, n_features) as centers"
             )
-
-
-def _check_search(search: Any) -> None:
-    names = ("auto", "exact", "approximate")
-    if isinstance(search, str) and search not in names:
-        raise ValueError(f"search={search!r} is not known; choose one of {', '.join(map(repr, names))}")
 
 
 def flattened(params: Mapping[str, Any]) -> dict[str, Any]:

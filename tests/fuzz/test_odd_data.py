@@ -34,6 +34,7 @@ from fuzz.harness import OUTCOMES
 from own_errors import is_own
 
 from eigenscape import estimators
+from eigenscape.app.methods import make_estimator, parameters
 
 #: Seconds after which a case hangs. The first case of a child compiles.
 _PATIENCE = 120
@@ -44,11 +45,11 @@ _OTHER = ("AlignedSpectralMaps", "CompactMap", "DistortionDiscriminantAnalysis")
 #: Values of parameters, by name, from which some are drawn if the estimator has the parameter.
 _CHOICES: dict[str, list[Any]] = {
     "n_components": [1, 2, 3],
-    "affinity": ["nearest_neighbors", "rbf", "mst", "mst_nearest_neighbors", "cosine"],
+    "affinity": ["nearest_neighbors", "rbf", "spanning_tree", "cosine"],
     "weights": ["binary", "heat", "inverse"],
-    "joined": ["union", "mutual"],
+    "symmetrize": ["union", "mutual"],
     "on_disconnected": ["connect", "per_component", "largest"],
-    "neighbors": ["exact", "approximate"],
+    "search": ["exact", "approximate"],
     "metric": ["euclidean", "cityblock", "cosine", "chebyshev"],
     "kernel": ["linear", "rbf", "poly", "cosine", "laplacian", "sigmoid"],
     "n_neighbors": [2, 5],
@@ -61,6 +62,8 @@ _CHOICES: dict[str, list[Any]] = {
     "whiten": [True],
     "ordinal": [True],
 }
+#: Fields of a graph of nearest neighbours.
+_GRAPH = ("weights", "symmetrize", "search")
 _PER_METHOD = {
     "LocallyLinearEmbedding": {"method": ["standard", "modified", "hessian", "ltsa"]},
     "SpectralClustering": {"n_clusters": [2, 3]},
@@ -171,13 +174,19 @@ def draw(kind: str, seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
         classes = _classes()
         cls = classes[case % len(classes)]
         X = odd_data(rng)
-    names = inspect.signature(cls).parameters
+    names = parameters(cls)
     for name, values in {**_CHOICES, **_PER_METHOD.get(cls.__name__, {})}.items():
         if name in names and name not in params and rng.random() < 0.35:
             params[name] = values[rng.integers(len(values))]
     for name, value in (("n_init", 1), ("max_iter", 50)):
-        if name in names and cls.__name__ not in ("ProbabilisticPCA", "FactorAnalysis"):
+        is_used = name == "max_iter" or "ordinal" not in names or params.get("ordinal")
+        if name in names and is_used and cls.__name__ not in ("ProbabilisticPCA", "FactorAnalysis"):
             params[name] = value
+    if params.get("affinity", "nearest_neighbors") not in (
+        "nearest_neighbors",
+        "precomputed_nearest_neighbors",
+    ):
+        params = {name: value for name, value in params.items() if name not in _GRAPH}
     given = {}
     if cls.__name__ == "OrientedPCA":
         given["noise"] = 0.1 * rng.standard_normal(X.shape)
@@ -185,12 +194,15 @@ def draw(kind: str, seed: int, case: int) -> tuple[Any, Any, dict[str, Any]]:
         given["y"] = rng.standard_normal(X.shape[0])
     if cls.__name__ == "EigenfunctionClassifier":
         given["y"] = rng.integers(-1, 3, X.shape[0])
-    return cls(**params), X, given
+    return make_estimator(cls, params), X, given
 
 
 def examine(kind: str, seed: int, case: int) -> str:
     """Return "read" if a case is right, "refused", or the kind of fault and a description."""
-    model, X, given = draw(kind, seed, case)
+    try:
+        model, X, given = draw(kind, seed, case)
+    except ValueError as error:  # fields of options that cannot be combined
+        return "refused" if is_own(error) else f"exception: {type(error).__name__}: {error}"
     before = deepcopy(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

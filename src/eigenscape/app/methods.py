@@ -11,20 +11,25 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from eigenscape._extras import optional_import
-from eigenscape._parameters import Limits, declared_parameters
 from eigenscape.app.errors import CommandError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from eigenscape._parameters import Limits
+
 #: Parameters that are set by options of the command line itself, or from Python only.
 _EXCLUDED = ("verbose",)
+#: Fields of option objects that the methods with a parameter do not use: edge weights and selections.
+_UNUSED = {"graph": ("weights", "width"), "approximation": ("selection",)}
+#: Section of a docstring with the parameters that are set every day.
+EVERYDAY = "Parameters"
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 #: Types that can be written on the command line, as messages call them.
 _EXPECTED = {
@@ -134,6 +139,7 @@ class Parameter:
     description: str
     choices: tuple[Any, ...] = ()  # values of a Literal
     limits: Limits | None = None
+    group: str = EVERYDAY  # section of the docstring of the estimator, or name of the option object
 
     @property
     def option(self) -> str:
@@ -205,28 +211,39 @@ def _parse_numbers(text: str) -> Any:
 
 
 def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
+    """Return the parameters of everyday use, the others, and then the fields of option objects."""
+    from eigenscape._parameters import declared_parameters
+
     own = declared_parameters(cls)
-    plain = {
-        name for name, each in own.items() if not each.options or each.choices or set(each.types) - {"None"}
-    }
-    found = _described(cls, {name: name for name in own if name in plain - {*_EXCLUDED}})
+    plain = [
+        name for name, each in own.items() if not each.options or each.choices or {*each.types} - {"None"}
+    ]
+    found = _described(cls, {name: name for name in plain if name not in _EXCLUDED})
+    found = dict(sorted(found.items(), key=lambda item: item[1].group != EVERYDAY))
     for parameter in own.values():
         for option in parameter.options:
-            new = {field: name for field, name in option._flat.items() if name not in own}
-            found = {**_described(option, new), **found}
+            hidden = {*own, *found, *_UNUSED.get(parameter.name, ())}
+            new = {field: name for field, name in option._flat.items() if name not in hidden}
+            found |= {
+                name: replace(each, group=option.__name__) for name, each in _described(option, new).items()
+            }
     return found
 
 
 def _described(cls: type, names: Mapping[str, str]) -> dict[str, Parameter]:
-    """Return parameters of a class by the names they have here."""
+    """Return parameters of a class by the names they have here; required ones may be left out."""
+    from eigenscape._parameters import declared_parameters
+
     documented, declared, found = _documented_parameters(cls), declared_parameters(cls), {}
     for own, name in names.items():
         each = declared[own]
         types = tuple(type_ for type_ in each.types if type_)
         if not each.choices and not set(types) - {"None"} and not each.options:
             types = ("Any",)
-        texts = documented.get(own, ("", ""))
-        found[name] = Parameter(name, types, each.default, *texts, each.choices, each.limits)
+        required = each.default is inspect.Parameter.empty
+        types, default = ((*types, "None"), None) if required else (types, each.default)
+        doc_type, text, group = documented.get(own, ("", "", EVERYDAY))
+        found[name] = Parameter(name, types, default, doc_type, text, each.choices, each.limits, group)
     return found
 
 
@@ -244,13 +261,14 @@ def make_estimator(cls: type[Any], flat: Mapping[str, Any]) -> Any:
 parameters: Callable[[Any], dict[str, Parameter]] = cache(_parameters)
 
 
-def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str]]:
-    """Return type and description of the parameters in the docstring of a class, by name."""
+def _documented_parameters(cls: type[BaseEstimator]) -> dict[str, tuple[str, str, str]]:
+    """Return type, description and section of the parameters in the docstring of a class, by name."""
     docscrape = optional_import("numpydoc.docscrape", "listing the parameters of a method")
     sections = docscrape.NumpyDocString(inspect.getdoc(cls) or "")
     return {
-        name.strip(): (entry.type, _plain_text(" ".join(" ".join(entry.desc).split())))
-        for entry in (*sections["Parameters"], *sections["Other Parameters"])
+        name.strip(): (entry.type, _plain_text(" ".join(" ".join(entry.desc).split())), section)
+        for section in (EVERYDAY, "Other Parameters")
+        for entry in sections[section]
         for name in entry.name.split(",")
     }
 

@@ -13,13 +13,8 @@ from typing import Any, Literal
 from eigenscape._memory import BLOCK_BYTES, available_bytes
 from eigenscape.options import flattened
 
-_SPARSE_AFFINITIES = [
-    "nearest_neighbors",
-    "radius",
-    "mst",
-    "mst_nearest_neighbors",
-    "precomputed_nearest_neighbors",
-]
+#: Affinities that are graphs; None if a graph object is given.
+_SPARSE_AFFINITIES = (None, "nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 # All numbers here and in the descriptions are measured (tests/app/cli/test_memory_estimates.py).
 _DEFAULT_NEIGHBORS = 10
 _DEFAULT_LANDMARKS = 200  # if their number is determined during the fit

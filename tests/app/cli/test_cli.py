@@ -155,10 +155,10 @@ def test_every_method_embeds_saves_and_transforms(method, tmp_path, table, new, 
 @pytest.mark.long
 def test_parameters_reach_the_estimator(tmp_path, table):
     out = tmp_path / "map.npy"
-    options = "--n_neighbors 7 --joined=mutual --n-landmarks auto --no-ordinal --radius none"
+    options = "--n_neighbors 7 --symmetrize=mutual --n-landmarks auto --no-ordinal --radius none"
     found = json.loads(good("embed", table, "-m isomap -d 3 -o", out, options, "--json").stdout)
     chosen = found["parameters"]
-    assert (chosen["n_components"], chosen["n_neighbors"], chosen["joined"], chosen["n_landmarks"]) == (
+    assert (chosen["n_components"], chosen["n_neighbors"], chosen["symmetrize"], chosen["n_landmarks"]) == (
         3,
         7,
         "mutual",
@@ -299,7 +299,7 @@ def test_compact_models_are_smaller_and_close(tmp_path, table, new):
 def test_streams(tmp_path, flowers):
     X = np.tile(flowers[0], (20, 1)) + np.random.default_rng(0).normal(0, 0.1, (3000, 4))
     np.save(tmp_path / "x.npy", X)
-    for method, parameters in (("pca", []), ("greedy", ["--tol", "0.01", "--gamma", "0.1"])):
+    for method, parameters in (("pca", []), ("greedy", ["--dictionary-tol", "0.01", "--gamma", "0.1"])):
         good("embed", tmp_path / "x.npy", "-m", method, *parameters, "-o", tmp_path / "whole.npy", "--force")
         good(
             "embed",

@@ -146,7 +146,17 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
     assert "n_neighbors=500" in bad(
         "embed", small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv", "-q"
     )
-    assert "joined" in bad("embed", small, "-m isomap --joined all -o", tmp_path / "o.csv", "-q")
+    assert "--symmetrize must be union or mutual or shared, got 'all'" in bad(
+        "embed", small, "-m isomap --symmetrize all -o", tmp_path / "o.csv", "-q"
+    )
+    for words, message in (
+        ("-m isomap --radius 2 --n-neighbors 4", "n_neighbors, radius cannot be combined"),
+        ("-m isomap --n-init 2", "n_init is not used without ordinal"),
+        ("-m laplacian-eigenmaps --affinity rbf --weights heat", "weights is for graphs, got affinity='rbf'"),
+        ("-m laplacian-eigenmaps --dictionary-size 9 --n-anchors 9", "cannot be combined"),
+        ("-m isomap --weights heat", "no such option: --weights"),
+    ):
+        assert message in bad("embed", small, words, "-o", tmp_path / "o.csv", "-q")
     assert "no column" in bad("embed", small, "-m pca --columns a,zz -o", tmp_path / "o.csv", "-q")
     assert "--label" in bad("embed", small, "-m oriented-pca -o", tmp_path / "o.csv", "-q")
     assert "--size" in bad("embed", small, "-m pca --size big -o", tmp_path / "o.csv", "-q")

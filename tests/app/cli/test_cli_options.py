@@ -16,7 +16,26 @@ from eigenscape._parameters import COUNT
 from eigenscape.app.cli.app import app
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import use_stream
-from eigenscape.app.methods import Parameter, all_methods, estimator_class, method_name, parameters
+from eigenscape.app.methods import (
+    Parameter,
+    all_methods,
+    estimator_class,
+    make_estimator,
+    method_name,
+    parameters,
+)
+from eigenscape.options import (
+    Anchors,
+    Dictionary,
+    Inverse,
+    KNNGraph,
+    Landmarks,
+    Ordinal,
+    RadiusGraph,
+    Solver,
+    SpanningTree,
+    flattened,
+)
 
 METHODS = {name: cls.__name__ for name, cls in all_methods().items()}
 
@@ -41,10 +60,12 @@ def test_every_estimator_is_a_method():
 @pytest.mark.parametrize("method", METHODS)
 def test_parameters_are_those_of_the_signature_and_all_are_described(method):
     cls = estimator_class(method)
-    found = parameters(cls)
-    assert set(found) == set(inspect.signature(cls).parameters) - {"verbose", "dictionary"}
+    found, signature = parameters(cls), inspect.signature(cls).parameters
+    own = {name for name, each in found.items() if each.group.endswith("Parameters")}
+    objects = {"affinity", "approximation", "dictionary", "graph", "kernels"}  # some are names as well
+    assert set(signature) - {"verbose", *objects} <= own <= set(signature)
     for name, parameter in found.items():
-        assert parameter.default == inspect.signature(cls).parameters[name].default
+        assert name not in own or parameter.default == signature[name].default
         assert parameter.doc_type or parameter.description, f"{method} does not describe {name}"
         assert "As for" not in parameter.description[:6]
         assert "``" not in parameter.description
@@ -130,10 +151,46 @@ class _Annotated:
 
 
 def test_objects_and_neighbour_lists_are_not_offered_on_the_command_line():
-    neighbors = parameters(eigenscape.Isomap)["neighbors"]
-    assert (neighbors.types, neighbors.choices) == ((), ("auto", "exact", "approximate"))
+    search = parameters(eigenscape.Isomap)["search"]
+    assert (search.types, search.choices) == ((), ("auto", "exact", "approximate"))
     with pytest.raises(CommandError, match="must be auto or exact or approximate, got '1,2'"):
-        neighbors.parse("1,2")
+        search.parse("1,2")
+
+
+def test_fields_of_option_objects_are_options():
+    known = parameters(eigenscape.LaplacianEigenmaps)
+    groups = {name: each.group for name, each in known.items()}
+    assert list(dict.fromkeys(groups.values()))[:4] == [
+        "Parameters",
+        "Other Parameters",
+        "KNNGraph",
+        "RadiusGraph",
+    ]
+    assert (groups["n_neighbors"], groups["symmetrize"], groups["n_anchors"]) == (
+        "Parameters",
+        "KNNGraph",
+        "Anchors",
+    )
+    assert "mutual" in known["symmetrize"].description
+    assert (known["radius"].default, known["radius"].parse("none")) == (None, None)
+    assert not {"approximation", "selection", "verbose"} & set(known)
+    assert "selection" in parameters(eigenscape.GreedySpectralEmbedding)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        eigenscape.LaplacianEigenmaps(affinity=KNNGraph(7, symmetrize="mutual", weights="heat", width=2.0)),
+        eigenscape.LaplacianEigenmaps(affinity=RadiusGraph(2.0), approximation=Anchors(9)),
+        eigenscape.Isomap(graph=SpanningTree(4), ordinal=Ordinal(n_init=2)),
+        eigenscape.Isomap(approximation=Landmarks(20, "random"), eigen_solver=Solver("dense", tol=1e-8)),
+        eigenscape.KernelPCA(approximation=Dictionary(9), inverse=Inverse("ridge", alpha=0.1)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_flat_parameters_make_the_same_estimator(model):
+    again = make_estimator(type(model), flattened(model.get_params()))
+    assert again.get_params() == model.get_params()
 
 
 def test_types_and_choices_of_annotations():

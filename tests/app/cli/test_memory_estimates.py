@@ -22,7 +22,7 @@ import sys, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.datasets import make_swiss_roll
-from eigenscape.app.methods import estimator_class
+from eigenscape.app.methods import estimator_class, make_estimator
 from eigenscape.app.cli.memory import estimate_memory
 
 def rows(n, d):
@@ -36,7 +36,7 @@ def status(key):
     return 1024 * int(line.split()[1])
 
 name, n, d, params = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), eval(sys.argv[4])
-make = lambda: estimator_class(name)(**params)
+make = lambda: make_estimator(estimator_class(name), params)
 arguments = lambda X: {"distorted": [X + 0.1]} if name == "oriented-pca" else {}
 small = rows(600, d)
 make().fit(small, **arguments(small))  # loads libraries and compiled code

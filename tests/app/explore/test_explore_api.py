@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 import eigenscape
+from eigenscape.app.explore.session import _changed_parameters
+from eigenscape.app.methods import make_estimator
+from eigenscape.options import Dictionary, KNNGraph, Ordinal, RadiusGraph, Solver, SpanningTree
 from eigenscape.quality import procrustes
 from explore.explorers import client_of, fit, floats, mask_of, wait_for_job
 
@@ -39,6 +42,20 @@ def test_state_describes_data_maps_and_forms_without_rows(state, client):
     assert forms["isomap"]["n_neighbors"]["maximum"] == 239
     assert "neighbours" in forms["isomap"]["n_neighbors"]["help"]
     assert forms["isomap"]["on_disconnected"]["type"] == "choice"
+    everyday = [name for name, field in forms["isomap"].items() if field["everyday"]]
+    assert everyday == ["n_components", "n_neighbors", "metric", "n_landmarks", "random_state"]
+    assert forms["isomap"]["symmetrize"]["choices"] == ["union", "mutual", "shared"]
+    assert forms["isomap"]["radius"] | {"help": ""} == {
+        "name": "radius",
+        "type": "float",
+        "default": None,
+        "choices": [],
+        "minimum": 0,
+        "maximum": None,
+        "optional": True,
+        "everyday": False,
+        "help": "",
+    }
     assert forms["pca"]["whiten"]["default"] is False
     assert not {"verbose", "n_jobs"} & set(forms["pca"])
     assert "distortion-discriminant-analysis" not in forms
@@ -86,6 +103,19 @@ def test_python_text_and_command_of_a_standardized_map(client, tmp_path):
     rows = list(csv.DictReader(io.StringIO((tmp_path / "map.csv").read_text())))
     written = np.array([[float(row[f"laplacianeigenmaps{i}"]) for i in range(3)] for row in rows])
     np.testing.assert_allclose(found, written, atol=1e-4 * np.abs(found).max())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        eigenscape.Isomap(graph=SpanningTree()),
+        eigenscape.Isomap(graph=KNNGraph(5, symmetrize="mutual"), ordinal=Ordinal(n_init=2)),
+        eigenscape.LaplacianEigenmaps(affinity=RadiusGraph(2.0), eigen_solver=Solver("lanczos", tol=1e-6)),
+        eigenscape.KernelPCA(approximation=Dictionary(5)),
+    ],
+)
+def test_parameters_of_a_given_model_make_it_again(model):
+    assert repr(make_estimator(type(model), _changed_parameters(model))) == repr(model)
 
 
 def test_measures_are_those_of_the_quality_functions(state, client, digits):

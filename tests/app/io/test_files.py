@@ -649,13 +649,14 @@ _LARGE = """
 import json, resource, sys
 import numpy as np
 import eigenscape
+from eigenscape.options import Dictionary
 path = sys.argv[1]
 small = np.random.default_rng(0).random((200, 8))
 # load compiled code first
-eigenscape.GreedySpectralEmbedding(dictionary_size=10, tol=None, gamma=1.0).fit([small])
+eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(10), gamma=1.0).fit([small])
 resource.setrlimit(resource.RLIMIT_DATA, (800_000_000, 800_000_000))
 table = eigenscape.read(path, stream=True)
-model = eigenscape.GreedySpectralEmbedding(dictionary_size=20, tol=None, gamma=1e-3).fit(table.array)
+model = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(20), gamma=1e-3).fit(table.array)
 # Not ru_maxrss, which includes the size of the parent when the process was started.
 peak = next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))
 print(json.dumps({"n": int(model.n_samples_seen_), "peak": peak}))

@@ -346,3 +346,27 @@ def test_colours_that_are_computed_on_request(page):
     page.choose("#color", "cluster")
     until(lambda: page.count("#legend input[type=checkbox]") == 3, "an entry for each cluster")
     page.check_quiet()
+
+
+def test_rare_parameters_are_behind_a_disclosure(page):
+    """It opens and closes with mouse and keyboard; option objects are in the code."""
+    from selenium.webdriver.common.keys import Keys
+
+    page.click("#tab-fit")
+    page.choose("#method", "laplacian-eigenmaps")
+    assert page.count("#fit-form .fields > .parameter #parameter-n_neighbors") == 1
+    assert page.count("#fit-form .fields details #parameter-symmetrize") == 1
+    summary, field = page.find("#fit-form .fields summary"), page.find("#parameter-symmetrize")
+    assert re.fullmatch(r"\d+ more parameters", summary.text)
+    for act in (summary.click, lambda: summary.send_keys(Keys.ENTER), lambda: summary.send_keys(Keys.SPACE)):
+        before = field.is_displayed()
+        act()
+        until(lambda before=before: field.is_displayed() != before, "the disclosure changes")
+    page.choose("#parameter-symmetrize", "mutual")
+    maps = page.maps()
+    page.click("#fit")
+    until(lambda: page.maps() == maps + 1, "the map fitted from the form")
+    page.wait_for("#caption-a", "LaplacianEigenmaps")
+    code = page.run("return [...document.querySelectorAll('#panel pre')].map(one => one.textContent).join()")
+    assert "affinity=KNNGraph(symmetrize='mutual')" in code
+    assert "--symmetrize=mutual" in code

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eigenscape.app.methods import all_methods, estimator_class, parameters, summary
+from eigenscape.app.methods import EVERYDAY, all_methods, estimator_class, parameters, summary
 
 
 def methods(
@@ -23,7 +23,8 @@ def methods(
         eigenscape methods
         eigenscape methods isomap
 
-    The estimator in Python has the same parameters; they are options of `eigenscape embed`.
+    The parameters are options of `eigenscape embed`. The estimator in Python has the same parameters, some
+    of them as fields of objects such as KNNGraph (eigenscape.options).
     """
     if as_json:
         every = {} if name else {method: _describe(cls) for method, cls in all_methods().items()}
@@ -81,10 +82,23 @@ def show_method(name: str) -> None:
     console.print(Text(f"{cls._method.name}: {summary(cls)}", style="bold"))
     package = cls.__module__.split(".")[0]
     console.print(Text(f"Parameters of {package}.{cls.__name__} as options:\n"))
+    group = EVERYDAY
     for parameter in parameters(cls).values():
+        if parameter.group != group:
+            group = parameter.group
+            console.print(Text(f"\n{_heading(group)}\n"))
         default = "" if "default=" in parameter.doc_type else f", default={parameter.default!r}"
         flag = f" / --no-{parameter.option[2:]}" if parameter.is_flag else ""
         option = (f"  {parameter.option}{flag}", "cyan")
         console.print(Text.assemble(option, f"  {parameter.type_text}{default}"))
         if parameter.description:
             console.print(Padding(Text(parameter.description), (0, 0, 0, 6)))
+
+
+def _heading(group: str) -> str:
+    """Return the heading of the parameters that are not for everyday use."""
+    from eigenscape import options
+
+    if group not in options.__all__:
+        return "Further parameters:"
+    return f"Fields of {group}: {summary(getattr(options, group))}"

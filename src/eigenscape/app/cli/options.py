@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.methods import Parameter, estimator_class, method_name, parameters
+from eigenscape.app.methods import Parameter, estimator_class, make_estimator, method_name, parameters
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -282,7 +282,9 @@ class MethodCommand(TyperCommand):
 def chosen_parameters(ctx: typer.Context, cls: type[BaseEstimator]) -> dict[str, Any]:
     """Return the parameters given on the command line that an estimator class has."""
     accepted = parameters(cls)
-    return {name: value for name, value in ctx.meta.get(_PARAMETERS, {}).items() if name in accepted}
+    chosen = {name: value for name, value in ctx.meta.get(_PARAMETERS, {}).items() if name in accepted}
+    make_estimator(cls, chosen)  # raises before any work if options cannot be combined
+    return chosen
 
 
 def command_line(ctx: typer.Context) -> str:

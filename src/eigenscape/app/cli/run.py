@@ -368,13 +368,14 @@ def describe_fit(estimator: BaseEstimator, embedding: np.ndarray, with_loss: boo
     The rows that carry a coordinate, if they are few, are listed by the number of the coordinate, both
     counted from 1.
     """
+    from eigenscape.options import flattened
     from eigenscape.quality import localized_coordinates, participation_ratio
 
     fitted = vars(estimator)
     has_loss = with_loss and "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
     return {
         "method": method_of(estimator),
-        "parameters": estimator.get_params(),
+        "parameters": flattened(estimator.get_params(deep=False)),
         "shape": list(embedding.shape),
         "participation_ratio": participation_ratio(embedding),
         "few_rows": {found.coordinate + 1: found.points + 1 for found in localized_coordinates(embedding)},

@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.methods import Parameter, all_methods, estimator_class, parameters, summary
+from eigenscape.app.methods import (
+    EVERYDAY,
+    Parameter,
+    all_methods,
+    estimator_class,
+    make_estimator,
+    parameters,
+    summary,
+)
 
 #: Parameters that do not change the map, or that only Python code can pass.
 _EXCLUDED = ("n_jobs", "metric_params", "storage", "landmarks")
@@ -60,6 +68,7 @@ def _describe(field: Parameter, n: int) -> dict[str, Any]:
         "minimum": minimum,
         "maximum": maximum,
         "optional": "None" in field.types,
+        "everyday": field.group == EVERYDAY,
         "help": field.description,
     }
 
@@ -113,6 +122,7 @@ def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple
         parsed = parse_value(fields[key], value, n)
         if parsed != fields[key].default or type(parsed) is not type(fields[key].default):
             chosen[key] = parsed
+    make_estimator(cls, chosen)  # raises an error for fields that cannot be combined
     return method, chosen
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenscape.app.methods import class_name, needs_labels
+from eigenscape.app.methods import class_name, find_class, needs_labels
+from eigenscape.options import Option, assembled
 
 #: Options of the readers on the command line, by their name in Python.
 _OPTIONS = {
@@ -43,15 +44,19 @@ class Origin:
 
     def python(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
         """Return Python code that fits a method to the rows."""
-        name = class_name(method)
+        name, cls = class_name(method), find_class(method)
+        assembled_ = parameters if cls is None else assembled(cls, parameters)
+        objects = sorted({type(value).__name__ for value in assembled_.values() if isinstance(value, Option)})
         lines = ["import eigenscape"]
+        if objects:
+            lines.append(f"from eigenscape.options import {', '.join(objects)}")
         if standardize:
             lines.append("from sklearn.preprocessing import StandardScaler")
         lines += ["", *self._reading()]
         labelled = needs_labels(method, parameters)
         if standardize:
             lines.append("X = StandardScaler().fit_transform(X)")
-        arguments = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+        arguments = ", ".join(f"{key}={value!r}" for key, value in assembled_.items())
         lines.append(f"model = eigenscape.{name}({arguments})")
         lines.append(f"embedding = model.fit_transform(X{', labels' if labelled else ''})")
         return "\n".join(lines) + "\n"

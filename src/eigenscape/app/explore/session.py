@@ -29,6 +29,7 @@ from eigenscape.app.explore.maps import ExploredMap, warm_up
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import class_name
 from eigenscape.exceptions import ModelFileError
+from eigenscape.options import Option, flattened
 
 #: Prefix of the folders of servers, followed by the number of their process.
 _PREFIX = "eigenscape-explore-"
@@ -297,15 +298,26 @@ def _refit_request(entry: ExploredMap) -> dict[str, Any]:
 
 
 def _changed_parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator that differ from their defaults and can be written as JSON."""
+    """Return the parameters of an estimator that differ from their defaults and can be written as JSON.
+
+    Fields of option objects are listed instead of the objects.
+    """
     import inspect
 
     if not hasattr(estimator, "get_params"):
         return {}
-    defaults = {name: each.default for name, each in inspect.signature(type(estimator)).parameters.items()}
+    given = estimator.get_params(deep=False)
+    flat, signature = flattened(given), inspect.signature(type(estimator)).parameters
+    defaults: dict[str, Any] = {}
+    for name, option in given.items():
+        if isinstance(option, Option):
+            defaults |= {other: getattr(type(option), field, None) for field, other in option._flat.items()}
+            if flat[name] is None or (flat[name] is True and signature[name].default is None):
+                del flat[name]  # its fields make it again
+    defaults |= {name: each.default for name, each in signature.items()}
     return {
         name: value
-        for name, value in estimator.get_params(deep=False).items()
+        for name, value in flat.items()
         if name not in ("verbose", "n_jobs")
         and isinstance(value, bool | int | float | str | None)
         and value != defaults.get(name)

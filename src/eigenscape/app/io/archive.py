@@ -18,9 +18,9 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.exceptions import ModelFileError
 
 #: Version of model files: the classes and attributes in them. Files of any other format are refused.
-FORMAT = 3
+FORMAT = 4
 #: Counts additions that this format can do without, such as a new class: files of a later revision are read.
-REVISION = 2
+REVISION = 0
 HEADER, SCHEMA = "eigenscape.json", "schema.json"
 _MAX_HEADER_BYTES, _MAX_SCHEMA_BYTES = 2**24, 2**28
 #: Share of its size that compression must save in the first bytes of a member, and their number.

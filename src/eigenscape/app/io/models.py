@@ -43,6 +43,7 @@ from eigenscape.app.io.exporting import Exporter, check_parameters
 from eigenscape.app.io.restoring import all_parts, scaler_from_state, scaler_state
 from eigenscape.app.io.schema import check_contents, read_schema
 from eigenscape.exceptions import ModelFileError
+from eigenscape.options import flattened
 
 #: Number of eigenvalues in the description.
 _MAX_EIGENVALUES = 1000
@@ -241,7 +242,7 @@ def _check_path(path: str | Path) -> Path:
 def _is_precomputed(model: BaseEstimator) -> bool:
     return any(
         isinstance(value, str) and value.startswith("precomputed")
-        for value in model.get_params(deep=False).values()
+        for value in flattened(model.get_params(deep=False)).values()
     )
 
 

@@ -14,13 +14,9 @@ import { element } from "./dom.js";
  * @property {number | null} [minimum]
  * @property {number | null} [maximum]
  * @property {boolean} [optional]
+ * @property {boolean} [everyday]
  * @property {string} [help]
  */
-
-/** Number of parameters that are shown at first. */
-const FIRST = 5;
-/** Parameters of the computation, which hardly change a map. */
-const RARE = ["eigen_solver", "tol", "max_iter", "random_state", "neighbors", "memory"];
 
 /**
  * Fields of the parameters of a method; the rarer ones are folded.
@@ -30,8 +26,8 @@ const RARE = ["eigen_solver", "tol", "max_iter", "random_state", "neighbors", "m
  */
 export function parameterFields(parameters, given) {
   const fields = parameters.map((parameter) => parameterField(parameter, given[parameter.name]));
-  const isFirst = (/** @type {Parameter} */ parameter, /** @type {number} */ k) => (k < FIRST && !RARE.includes(parameter.name)) || parameter.name in given;
-  const first = fields.filter((_, k) => isFirst(parameters[k], k)), rest = fields.filter((_, k) => !isFirst(parameters[k], k));
+  const isFirst = (/** @type {HTMLElement} */ _, /** @type {number} */ k) => parameters[k].everyday === true || parameters[k].name in given;
+  const first = fields.filter(isFirst), rest = fields.filter((field) => !first.includes(field));
   const more = element("details", {}, element("summary", {}, rest.length === 1 ? "one more parameter" : `${rest.length} more parameters`), ...rest);
   return element("div", { class: "fields" }, ...first, rest.length > 0 && more);
 }

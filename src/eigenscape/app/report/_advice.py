@@ -22,6 +22,8 @@ from eigenscape.app.report._measures import Measures
 from eigenscape.app.report.few_points import carried_coordinates
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
+from eigenscape.kernels import VariableGaussian
+from eigenscape.options import flattened
 
 Direction = Literal["increase", "decrease"]
 
@@ -115,10 +117,11 @@ def smoothing(model: BaseEstimator) -> tuple[str, Direction] | None:
     """Return the parameter in use that smooths the map, and the direction that does; None if there is none.
 
     Fitted attributes tell which parameters were used: an "rbf" affinity ignores ``n_neighbors``, and a
-    neighbourhood graph ignores ``gamma``.
+    neighbourhood graph ignores ``gamma``. Fields of option objects are parameters, too.
     """
-    fitted, parameters = vars(model), model.get_params(deep=False)
-    if "n_neighbors" in parameters and ("n_neighbors_" in fitted or parameters.get("bandwidth") == "local"):
+    fitted, parameters = vars(model), flattened(model.get_params(deep=False))
+    variable = isinstance(parameters.get("affinity"), VariableGaussian)
+    if "n_neighbors" in parameters and ("n_neighbors_" in fitted or variable):
         return "n_neighbors", "increase"
     if "degrees_" in fitted and parameters.get("radius") is not None:
         return "radius", "increase"
@@ -280,4 +283,6 @@ def _search(model: BaseEstimator) -> Iterator[Advice]:
     recall = vars(model).get("neighbor_recall_")
     if recall is not None and recall < 0.95:
         reason = f"the neighbour search missed {format_percent(1 - recall)} of the nearest neighbours"
-        yield Advice("neighbors", reason, action="Set neighbors='exact'")
+        name = "graph" if "graph" in model.get_params(deep=False) else "affinity"
+        action = f"Search exactly ({name}=KNNGraph(..., search='exact'); --search exact on the command line)"
+        yield Advice("search", reason, action=action)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise, pairwise_function, pairwise_kind
 from eigenscape.kernels.pairwise import evaluate_pairs
+from eigenscape.options import flattened
 
 #: Maximum number of points of a pairwise matrix, and of objects with a distance function.
 _MAX_PAIRWISE, _MAX_OBJECTS = 2000, 400
@@ -59,7 +60,7 @@ def reference_distances(
 
 def _metric_of(model: BaseEstimator) -> str:
     """Return the metric of the model if it is a name without parameters, else "euclidean"."""
-    parameters = model.get_params()
+    parameters = flattened(model.get_params(deep=False))
     metric = parameters.get("metric", "euclidean")
     named = isinstance(metric, str) and metric != "precomputed" and not parameters.get("metric_params")
     return metric if named else "euclidean"

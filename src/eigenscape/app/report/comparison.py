@@ -35,6 +35,7 @@ from eigenscape.app.report._measures import measure
 from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
 from eigenscape.app.report._references import reference_distances, sample_rows
 from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.options import flattened
 from eigenscape.quality import procrustes
 
 
@@ -168,7 +169,8 @@ def _compare(
     """Compute the measures of every model, all with the same metric of the data."""
     for model in models.values():
         check_model(model)
-    metrics = {str(model.get_params().get("metric", "euclidean")) for model in models.values()}
+    parameters = [flattened(model.get_params(deep=False)) for model in models.values()]
+    metrics = {str(each.get("metric", "euclidean")) for each in parameters}
     metric = None if len(metrics) == 1 else "euclidean"
     compared = []
     for name, model in models.items():

@@ -15,6 +15,7 @@ from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
 from eigenscape.kernels import Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian
+from eigenscape.options import flattened
 from eigenscape.quality import dominant_columns
 
 #: Metrics that add differences of columns. Others are free of the columns' scale, or unknown.
@@ -89,7 +90,7 @@ def depends_on_scales(model: BaseEstimator) -> bool:
     method = described(model)
     if method is not None and method.scale_free:
         return False
-    parameters = model.get_params(deep=False)
+    parameters = flattened(model.get_params(deep=False))
     kernel = parameters.get("kernel", parameters.get("affinity"))
     if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPHS):
         return kernel in _KERNELS if isinstance(kernel, str) else isinstance(kernel, _KERNEL_TYPES)

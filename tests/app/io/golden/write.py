@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import eigenscape as es
+from eigenscape.options import Dictionary, KNNGraph, Ordinal, RadiusGraph
 
 FOLDER = Path(__file__).parent
 N_ROWS = 36
@@ -61,7 +62,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "KernelPCA-laplacian": ("KernelPCA", {"kernel": "laplacian"}, "wide"),
     "KernelPCA-sigmoid": ("KernelPCA", {"kernel": "sigmoid", "order": "magnitude"}, "rows"),
     "KernelPCA-precomputed": ("KernelPCA", {"kernel": "precomputed"}, "similarities"),
-    "KernelPCA-dictionary": ("KernelPCA", {"dictionary_size": 12}, "rows"),
+    "KernelPCA-dictionary": ("KernelPCA", {"approximation": Dictionary(12)}, "rows"),
     "ClassicalMDS": ("ClassicalMDS", {}, "rows"),
     "ClassicalMDS-clip": ("ClassicalMDS", {"metric": "cityblock", "indefinite": "clip"}, "wide"),
     "ClassicalMDS-shift": ("ClassicalMDS", {"metric": "cityblock", "indefinite": "shift"}, "wide"),
@@ -73,7 +74,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Isomap": ("Isomap", {"n_neighbors": 6}, "rows"),
     "Isomap-wide": ("Isomap", {"n_neighbors": 6}, "wide"),
     "Isomap-landmarks": ("Isomap", {"n_neighbors": 6, "n_landmarks": 9}, "rows"),
-    "Isomap-ordinal": ("Isomap", {"n_neighbors": 6, "ordinal": True, "n_init": 1}, "rows"),
+    "Isomap-ordinal": ("Isomap", {"n_neighbors": 6, "ordinal": Ordinal(n_init=1)}, "rows"),
     "Isomap-precomputed": ("Isomap", {"n_neighbors": 6, "metric": "precomputed"}, "distances"),
     "Isomap-split": ("Isomap", {"n_neighbors": 4, "on_disconnected": "per_component"}, "split"),
     "LocallyLinearEmbedding": ("LocallyLinearEmbedding", {"n_neighbors": 7}, "rows"),
@@ -81,7 +82,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     "LocallyLinearEmbedding-c": ("LocallyLinearEmbedding", {"n_neighbors": 7, "c": 2.0}, "twins"),
     "LaplacianEigenmaps": ("LaplacianEigenmaps", {"n_neighbors": 6}, "rows"),
     "LaplacianEigenmaps-rbf": ("LaplacianEigenmaps", {"affinity": "rbf"}, "wide"),
-    "LaplacianEigenmaps-radius": ("LaplacianEigenmaps", {"affinity": "radius", "radius": 1.3}, "twins"),
+    "LaplacianEigenmaps-radius": ("LaplacianEigenmaps", {"affinity": RadiusGraph(1.3)}, "twins"),
     "LaplacianEigenmaps-split": (
         "LaplacianEigenmaps",
         {"n_neighbors": 4, "on_disconnected": "per_component"},
@@ -94,7 +95,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "LaplacianEigenmaps-dictionary": (
         "LaplacianEigenmaps",
-        {"affinity": "rbf", "dictionary_size": 12},
+        {"affinity": "rbf", "approximation": Dictionary(12)},
         "rows",
     ),
     "LaplacianEigenmaps-sparse": ("LaplacianEigenmaps", {"n_neighbors": 6}, "counts"),
@@ -107,13 +108,17 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
         "rows",
     ),
     "KernelEigenmap": ("KernelEigenmap", {"n_neighbors": 6}, "rows"),
-    "GreedySpectralEmbedding": ("GreedySpectralEmbedding", {"tol": 1e-2}, "rows"),
+    "GreedySpectralEmbedding": ("GreedySpectralEmbedding", {"dictionary": Dictionary(tol=1e-2)}, "rows"),
     "GreedySpectralEmbedding-divisive": (
         "GreedySpectralEmbedding",
-        {"tol": 1e-2, "normalization": "divisive"},
+        {"dictionary": Dictionary(tol=1e-2), "normalization": "divisive"},
         "float32",
     ),
-    "GreedySpectralEmbedding-stream": ("GreedySpectralEmbedding", {"tol": 1e-2}, "stream"),
+    "GreedySpectralEmbedding-stream": (
+        "GreedySpectralEmbedding",
+        {"dictionary": Dictionary(tol=1e-2)},
+        "stream",
+    ),
     "DistortionDiscriminantAnalysis": (
         "DistortionDiscriminantAnalysis",
         {"layers": [(2, 3, 2)]},
@@ -137,7 +142,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"n_clusters": 3, "n_neighbors": 6, "assign_labels": "discretize"},
         "rows",
     ),
-    "LaplacianEigenmaps-local": ("LaplacianEigenmaps", {"n_neighbors": 6, "weights": "local"}, "rows"),
+    "LaplacianEigenmaps-local": ("LaplacianEigenmaps", {"affinity": KNNGraph(6, weights="local")}, "rows"),
 }
 
 
