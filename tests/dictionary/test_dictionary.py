@@ -390,10 +390,10 @@ def test_a_projection_error_comes_only_with_a_dictionary(model):
     X = curve(100)
     assert not hasattr(model.fit(X), "projection_error")
     assert not hasattr(model, "dictionary_")
-    model.set_params(dictionary_tol=1e-3).fit(X)
+    model.set_params(approximation=Dictionary(tol=1e-3)).fit(X)
     assert model.projection_error(X).max() <= 1e-3
     assert_array_equal(model.dictionary_, X[model.dictionary_indices_])
-    model.set_params(dictionary_tol=None).fit(X)
+    model.set_params(approximation=None).fit(X)
     assert not hasattr(model, "projection_error")
     assert not hasattr(model, "dictionary_")
 
@@ -481,9 +481,11 @@ def test_new_points_whose_average_is_not_positive_are_announced_and_put_at_the_o
 def test_training_points_whose_average_is_not_positive_are_announced_and_put_at_the_origin(cls):
     X = np.concatenate([curve(300), [[100.0, 0, 0], [0, 200, 0]]])
     if cls is GreedySpectralEmbedding:
-        model = cls(2, normalization="divisive", gamma=0.7, selection=np.arange(0, 300, 5))
+        model = cls(
+            2, normalization="divisive", gamma=0.7, dictionary=Dictionary(selection=np.arange(0, 300, 5))
+        )
     else:
-        model = cls(2, affinity="rbf", gamma=0.7, dictionary_size=6, dictionary_tol=1e-3)
+        model = cls(2, affinity="rbf", gamma=0.7, approximation=Dictionary(6, tol=1e-3))
         X = np.concatenate([X[:300:50], X])  # the dictionary is full before the far points come
     with pytest.warns((IsolatedPointWarning, ToleranceWarning)) as caught:
         model.fit(X)

@@ -29,13 +29,13 @@ from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
 from eigenscape.graph.tuning import TUNING
-from eigenscape.options import RadiusGraph
+from eigenscape.options import KNNGraph, RadiusGraph
 
 ESTIMATORS = {
     "isomap": (Isomap, {}),
     "laplacian": (LaplacianEigenmaps, {}),
-    "heat": (LaplacianEigenmaps, {"weights": "heat"}),
-    "inverse": (LaplacianEigenmaps, {"weights": "inverse"}),
+    "heat": (LaplacianEigenmaps, {"n_neighbors": None, "affinity": KNNGraph(6, weights="heat")}),
+    "inverse": (LaplacianEigenmaps, {"n_neighbors": None, "affinity": KNNGraph(6, weights="inverse")}),
     "lle": (LocallyLinearEmbedding, {}),
     "ltsa": (LocallyLinearEmbedding, {"method": "ltsa"}),
 }
@@ -44,6 +44,11 @@ ESTIMATORS = {
 def make(name, **params):
     estimator, settings_ = ESTIMATORS[name]
     return estimator(**{"n_neighbors": 6, **settings_, **params})
+
+
+def within(name, radius):
+    graph = RadiusGraph(radius, weights="heat" if name == "heat" else None)
+    return {"n_neighbors": None, "graph" if name == "isomap" else "affinity": graph}
 
 
 def quiet_fit(estimator, X):
@@ -555,7 +560,7 @@ def test_more_components_than_clusters_are_refused():
 @pytest.mark.parametrize("name", ["isomap", "laplacian"])
 def test_isolated_vertices_in_pieces(name, choice):
     X = np.concatenate([np.random.default_rng(0).uniform(size=(30, 2)), [[5.0, 5.0], [9.0, 0.0]]])
-    radius = {"radius": 0.7} if name == "isomap" else {"radius": 0.7, "affinity": "radius"}
+    radius = within(name, 0.7)
     with pytest.warns() as caught:
         model = make(name, on_disconnected=choice, **radius).fit(X)
     assert {w.category for w in caught} <= {DisconnectedGraphWarning, IsolatedPointWarning}
@@ -573,7 +578,7 @@ def test_isolated_vertices_in_pieces(name, choice):
 def test_a_radius_that_joins_nothing(name, choice):
     """Without any edge: an error that names the radius, or all points at the origin."""
     X = np.random.default_rng(0).uniform(size=(20, 2))
-    radius = {"radius": 1e-9} if name == "isomap" else {"radius": 1e-9, "affinity": "radius"}
+    radius = within(name, 1e-9)
     told, model = "", make(name, on_disconnected=choice, **radius)
     try:
         quiet_fit(model, X)
@@ -585,7 +590,7 @@ def test_a_radius_that_joins_nothing(name, choice):
 @pytest.mark.parametrize("name", ["isomap", "laplacian"])
 def test_a_radius_that_joins_nothing_can_be_connected(name):
     X = np.random.default_rng(0).uniform(size=(20, 2))
-    radius = {"radius": 1e-9} if name == "isomap" else {"radius": 1e-9, "affinity": "radius"}
+    radius = within(name, 1e-9)
     with pytest.warns(DisconnectedGraphWarning, match="20 connected components"):
         model = make(name, **radius).fit(X)
     assert model.embedding_.std(axis=0).min() > 0
@@ -618,7 +623,7 @@ def test_kernel_affinities_in_pieces():
 @pytest.mark.parametrize("name", ["isomap", "laplacian", "heat"])
 def test_new_points_beyond_the_radius_are_named(name):
     X = np.random.default_rng(0).uniform(size=(40, 2))
-    radius = {"radius": 0.5} if name == "isomap" else {"radius": 0.5, "affinity": "radius"}
+    radius = within(name, 0.5)
     model = make(name, **radius).fit(X)
     with pytest.warns(IsolatedPointWarning, match=r"1 new point.*radius=0.5"):
         placed = model.transform(np.concatenate([X[:3], [[50.0, 0.0]]]))

@@ -218,4 +218,4 @@ def test_the_interval_is_that_of_the_sampling_error_without_the_bias():
     mean = np.mean([one.value for one in found])
     assert sum(one.low <= mean <= one.high for one in found) >= 17
     assert sum(one.low <= 2 <= one.high for one in found) <= 10  # the bias exceeds the interval
-    assert "excludes the bias" in " ".join(intrinsic_dimension.__doc__.split())
+    assert "not the bias" in " ".join(intrinsic_dimension.__doc__.split())
