@@ -156,9 +156,7 @@ def test_affinities_that_are_lost_beside_others_are_refused(cls: type, container
     """Eigenvectors are accurate to the largest entry: the other samples had no correct digit."""
     A = np.exp(-(cdist(X, X) ** 2))
     A[3, 8] = A[8, 3] = 1e59
-    with pytest.raises(
-        DataRangeError, match=r"sample 3 sum to 1e\+59, and the affinities of sample \d+ to"
-    ):
+    with pytest.raises(DataRangeError, match=r"sample 3 sum to 1e\+59, and the affinities of sample \d+ to"):
         cls(affinity="precomputed").fit(container(A))
 
 
