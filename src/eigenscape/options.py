@@ -33,7 +33,7 @@ from eigenscape._parameters import (
 )
 
 if TYPE_CHECKING:
-    from eigenscape.graph.given import NeighborSearcher
+    from eigenscape.graph.neighbors import NeighborSearcher
 
 __all__ = [
     "Anchors",

@@ -48,7 +48,7 @@ from eigenscape.methods.dictionary_fit import (
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.streams import as_chunks, can_repeat
 
-#: Tolerance and largest size if neither ``tol`` nor ``dictionary_size`` is given. Rows in many dimensions do
+#: Tolerance and largest size if the dictionary has neither ``tol`` nor ``size``. Rows in many dimensions do
 #: not span one another: the tolerance alone would select all, in O(n^3) time. The size does not depend
 #: on the memory or speed of the machine, since the result must not.
 _DEFAULT_TOL, _DEFAULT_SIZE = 1e-3, 2000
