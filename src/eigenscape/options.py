@@ -33,7 +33,7 @@ from eigenscape._parameters import (
 )
 
 if TYPE_CHECKING:
-    from eigenscape.graph.neighbors import NeighborSearcher
+    from eigenscape.graph.neighbors import NeighborIndex, NeighborSearcher
 
 __all__ = [
     "Anchors",
@@ -52,7 +52,9 @@ __all__ = [
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
 #: A named neighbour search, an index, or neighbours that have been computed.
-Search: TypeAlias = 'Literal["auto", "exact", "approximate"] | NeighborSearcher | tuple[Any, ...]'
+Search: TypeAlias = (
+    'Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]'
+)
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 
