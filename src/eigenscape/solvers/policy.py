@@ -196,10 +196,13 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
         return Plan(("shift-invert",), "eigenvalues of LLE are close to rounding")
     n_joined = 0 if solver.parts is None else int(solver.parts.max())
     trial: tuple[Step, ...] = ("parts", "lanczos") if count <= n_joined < MOST_PARTS else ("lanczos",)
+    is_small = m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count)
+    if is_small and m <= CURVE_POINTS:
+        return Plan(("lanczos", "shift-invert"), "there are few points")
     shape = graph_shape(matrix)
-    if m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count):
-        if m > CURVE_POINTS and shape.width <= CURVE_WIDTH:
-            return Plan(("shift-invert",), "the graph is a curve")
+    if is_small and shape.width <= CURVE_WIDTH:
+        return Plan(("shift-invert",), "the graph is a curve")
+    if is_small:
         return Plan(("lanczos", "shift-invert"), "there are few points")
     if m <= FACTOR_POINTS:
         trial = () if shape.is_narrow else trial
