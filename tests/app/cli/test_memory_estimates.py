@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
+    pytest.mark.process,
     # Peaks vary with the order in which threads allocate and free, by more than the margin in rare cases.
     pytest.mark.skipif("EIGENSCAPE_MEMORY" not in os.environ, reason="run by make memory"),
     pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs /proc/self/clear_refs"),
