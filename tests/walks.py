@@ -41,7 +41,7 @@ MACHINE = ("_memory.py", "_progress_displays.py")
 PLUMBING = re.compile(
     r"_\w+\.py"  # threads, memory, progress, warnings, lazy imports
     r"|distributed/_presence\.py"
-    r"|estimators/_(collections|rows|running|validation)\.py"
+    r"|estimators/_(collections|method|rows|running|validation)\.py"
     r"|app/cli/(errors|memory)\.py"
 )
 #: Length of a line in characters; the modules that do not fit are counted.
