@@ -242,7 +242,7 @@ def test_bad_labels():
         EigenfunctionRegressor().fit(X, np.full(30, 1e200))
     with pytest.raises(ValueError, match="every row is NaN"):
         EigenfunctionRegressor().fit(X, np.full(30, np.nan))
-    with pytest.raises(ValueError, match="only some outputs are NaN, the first at 1"):
+    with pytest.raises(ValueError, match="some but not all outputs NaN, the first at 1"):
         EigenfunctionRegressor().fit(X[:2], [[0, 1], [np.nan, 1]])
     with pytest.raises(NotFittedError):
         EigenfunctionClassifier(LaplacianEigenmaps(), prefit=True).fit(X, np.arange(30) % 2)

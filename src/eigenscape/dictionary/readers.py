@@ -55,10 +55,8 @@ class RowCursor:
     def __init__(self, reader: RowReader, mask: np.ndarray | None) -> None:
         self.reader, self.mask, self.chunks = reader, mask, iter(reader.chunks)
         self.chunk: PointArray | None = None
-        self.passed, self.rows = (
-            0,
-            np.empty(0, dtype=np.intp),
-        )  # rows before the chunk; rows of it not yet read
+        self.passed = 0  # rows before the chunk
+        self.rows: range | np.ndarray = range(0)  # rows of the chunk that have not been read
 
     def read(self, size: int) -> Block | None:
         """Return the next block of at most ``size`` rows; None at the end."""
@@ -67,12 +65,12 @@ class RowCursor:
             self.chunk = next(self.chunks, None)
             if self.chunk is None:
                 return None
-            self.rows = np.arange(n_points(self.chunk))
+            self.rows = range(n_points(self.chunk))  # an array would take memory for all rows
             if self.mask is not None:
-                self.rows = self.rows[self.mask[self.passed : self.passed + len(self.rows)]]
+                self.rows = np.flatnonzero(self.mask[self.passed : self.passed + len(self.rows)])
         assert self.chunk is not None
         rows, self.rows = self.rows[:size], self.rows[size:]
-        positions, indices = self.passed + rows, self.reader.indices
+        positions, indices = self.passed + np.asarray(rows, dtype=np.intp), self.reader.indices
         return (
             self.reader.first + positions if indices is None else indices[positions],
             self.chunk[rows[0] : rows[-1] + 1] if self.mask is None else self.chunk[rows],
