@@ -106,9 +106,9 @@ def test_points_that_a_metric_cannot_tell_apart():
 def test_a_second_fit_leaves_nothing_of_the_first():
     X = cloud()
     model = LaplacianEigenmaps(affinity=KNNGraph(weights="heat")).fit(X)
-    assert model.t_ > 0
+    assert model.width_ > 0
     model.set_params(affinity="rbf").fit(X)
-    assert not hasattr(model, "t_")
+    assert not hasattr(model, "width_")
     assert not hasattr(model, "n_neighbors_")
     clusters = (
         SpectralClustering(2, assign_labels="threshold").fit(X).set_params(assign_labels="kmeans").fit(X)

@@ -122,8 +122,8 @@ def test_an_inverse_too_large_for_the_machine_names_the_other(roll, monkeypatch)
 @pytest.mark.parametrize("cls", [KernelEigenmap, LocalityPreservingProjection])
 def test_nothing_is_left_of_an_earlier_fit(cls: type, roll) -> None:
     model = cls(affinity=KNNGraph(weights="heat")).fit(roll[::3])
-    assert hasattr(model, "t_")
-    assert not hasattr(model.set_params(affinity__weights="binary").fit(roll[::3]), "t_")
+    assert hasattr(model, "width_")
+    assert not hasattr(model.set_params(affinity__weights="binary").fit(roll[::3]), "width_")
 
 
 # --- rows that are equal ------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def test_laplacian_eigenmaps_solve_the_generalised_problem(curved, weights):
     model = LaplacianEigenmaps(3, affinity=KNNGraph(6, weights=weights)).fit(curved)
     W = either_or_graph(curved, 6).toarray()
     if weights == "heat":
-        W = W * np.exp(-(cdist(curved, curved) ** 2) / model.t_)
+        W = W * np.exp(-(cdist(curved, curved) ** 2) / model.width_)
     degree = W.sum(axis=1)
     sigma, f = 1 - model.eigenvalues_, model.embedding_
     left, right = degree[:, None] * f - W @ f, degree[:, None] * f * sigma

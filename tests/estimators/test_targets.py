@@ -29,7 +29,7 @@ def test_the_affinity_is_that_of_the_formula():
     following[[0, 11, 20, 5, 6]] = [11, 20, 0, 6, 5]
     expected = reference.label_affinity(plain.affinity_matrix_.toarray(), codes, 0.4, [following])
     np.testing.assert_allclose(mixed.affinity_matrix_.toarray(), expected, atol=1e-12)
-    assert mixed.t_ == plain.t_
+    assert mixed.width_ == plain.width_
 
 
 def test_classes_are_connected_with_the_same_degree():

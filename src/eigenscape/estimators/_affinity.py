@@ -120,7 +120,7 @@ class GraphSamples:
         kernel = split.parts[0].kernel
         width = {}
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            width = {"t_": kernel.weight.scale}
+            width = {"width_": kernel.weight.scale}
         return result.with_attributes({**spectral_attributes(result.embedding), **width})
 
 

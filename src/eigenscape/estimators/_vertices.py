@@ -77,7 +77,7 @@ def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, 
     weight = edge_weight(kind, part.distances.data, option.width)
     attributes = {**component_attributes(split.labels[graph.vertex]), **graph.attributes}
     if kind == "heat":
-        attributes["t_"] = weight.scale
+        attributes["width_"] = weight.scale
     return GraphAffinity(part, weight), graph.vertex, attributes
 
 

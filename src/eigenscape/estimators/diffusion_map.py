@@ -138,7 +138,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    t_ : float
+    width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.

@@ -148,7 +148,7 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         is exact.
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``approximation`` is Anchors.
-    t_ : float
+    width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
         Width of the kernel. Set for kernels that have one.

@@ -100,7 +100,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     neighbor_recall_ : float
         Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
         is exact.
-    t_ : float
+    width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     n_features_in_ : int
         Number of features seen by ``fit``.

@@ -85,7 +85,7 @@ def _parameter_text(value: object) -> str:
 #: Fitted attributes to show, and their descriptions.
 _FITTED = {
     "gamma_": "Kernel coefficient (gamma)",
-    "t_": "Width of heat weights",
+    "width_": "Width of heat weights",
     "n_landmarks_": "Landmarks",
     "stress_": "Kruskal's stress",
     "distortion_": "Distortion of the graph's edges",
