@@ -90,6 +90,10 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Raise ValueError if a value is not of the type or not within the limit."""
+        if hasattr(value, "_flat") and not isinstance(value, self.options):  # an option, or its class
+            kinds = " or ".join(f"{option.__name__}(...)" for option in self.options) or "no option object"
+            given = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
+            raise ValueError(f"{self.name} is {given}, but takes {kinds}; pass that, or leave it out")
         if not self._accepts(value):
             raise ValueError(f"{self.name}={value!r} {self._expected()}")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -66,6 +67,9 @@ class Option:
     _flat: ClassVar[dict[str, str]]
 
     def __post_init__(self) -> None:
+        for name in self._names():
+            if isinstance(getattr(self, name), dict):  # it may change outside
+                object.__setattr__(self, name, dict(getattr(self, name)))
         self.validate()
 
     def validate(self) -> None:
@@ -106,7 +110,7 @@ class Option:
         return all(_equal(getattr(self, name), getattr(other, name)) for name in self._names())
 
     def __hash__(self) -> int:
-        return hash((type(self), repr(self)))
+        return hash(type(self))  # equal fields may have different hashes: arrays, 5 and np.int64(5)
 
     @classmethod
     def _names(cls) -> tuple[str, ...]:
@@ -114,7 +118,10 @@ class Option:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and bool(np.all(np.array_equal(a, b))))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    is_number = isinstance(a, Real) and isinstance(b, Real) and isinstance(a, bool) == isinstance(b, bool)
+    return a is b or ((is_number or type(a) is type(b)) and bool(np.array_equal(a, b)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,6 +315,8 @@ class Dictionary(Option):
                 raise ValueError(
                     f"selection={self.selection!r} must be a name or row indices; pass points as points"
                 )
+            if self.size not in (None, len(rows)):
+                raise ValueError(f"size={self.size}, but selection lists {len(rows)} rows; leave out size")
         if self.points is not None and not _equal(self.selection, "greedy"):
             raise ValueError(f"selection={self.selection!r} is not used with points; leave it 'greedy'")
 
@@ -405,6 +414,10 @@ class Solver(Option):
     storage: Literal["auto", "blocked"] = "auto"
     _limits: ClassVar = {"tol": NOT_NEGATIVE}
     _flat: ClassVar = {"method": "eigen_solver", "tol": "tol", "max_iter": "max_iter", "storage": "storage"}
+
+    def _check(self) -> None:
+        if self.storage == "blocked" and isinstance(self.method, str) and self.method == "dense":
+            raise ValueError("method='dense' needs the whole matrix, not storage='blocked'; use 'lanczos'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -591,7 +604,15 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"{', '.join(used)} is for graphs, got {name}={value!r}")
         kind = next((each for each in kinds if given <= set(each._flat.values())), None)
         if kind is None:
-            raise ValueError(f"{', '.join(sorted(given))} cannot be combined; leave out some of them")
+            got = ", ".join(f"{other}={params[other]!r}" for other in sorted(given))
+            tree = f" with {name}='spanning_tree'" if is_tree else ""
+            raise ValueError(f"{got} cannot be combined{tree}; leave out some of them")
+        if (
+            issubclass(kind, Landmarks)
+            and "n_landmarks" not in params
+            and not getattr(cls, "_has_landmarks", False)
+        ):
+            raise ValueError(f"{', '.join(used)} needs n_landmarks; set a number, or 'auto'")
         fields_ = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
         params[name] = kind(**fields_)
     return {name: value for name, value in params.items() if name in declared or value is not None}

@@ -209,9 +209,38 @@ def test_a_value_given_twice_is_refused(model: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_contradictory_values_are_refused() -> None:
+    for model, message in (
+        (LaplacianEigenmaps(affinity=Dictionary(5)), r"affinity is Dictionary\(size=5\), but takes KNNGraph"),
+        (LaplacianEigenmaps(affinity=KNNGraph), "affinity is the class KNNGraph, but takes KNNGraph"),
+        (
+            LaplacianEigenmaps(affinity=KNNGraph(8, width=5.0)),
+            "width=5.0 is for weights='heat', got 'binary'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X)
+    with pytest.raises(ValueError, match="affinity='nearest_neighbors' has no fields"):
+        LaplacianEigenmaps().set_params(affinity__n_neighbors=5)
+    with pytest.raises(ValueError, match="size=3, but selection lists 2 rows"):
+        Dictionary(3, selection=[1, 2])
+    with pytest.raises(ValueError, match="landmarks needs n_landmarks"):
+        assembled(Isomap, {"landmarks": "random"})
+
+
+def test_values_decide_equality_and_later_changes_do_not_matter() -> None:
+    scales = {"V": np.ones(3)}
+    graph = KNNGraph(np.int64(5), "seuclidean", scales)
+    assert graph == KNNGraph(5, "seuclidean", {"V": np.ones(3)})
+    assert hash(graph) == hash(KNNGraph(5, "seuclidean", {"V": np.ones(3)}))
+    assert graph != KNNGraph(5, "seuclidean", {"V": np.zeros(3)})
+    scales["V"] = np.zeros(3)
+    assert graph.metric_params["V"].all()
+
+
 def test_an_option_of_another_parameter_is_refused() -> None:
     for model in (Isomap(graph=Solver()), KernelPCA(approximation=Anchors(5)), Isomap(ordinal=Inverse())):
-        with pytest.raises(ValueError, match="must be"):
+        with pytest.raises(ValueError, match="but takes"):
             model.fit(X)
 
 

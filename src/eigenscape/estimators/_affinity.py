@@ -14,6 +14,7 @@ from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
     component_attributes,
+    edge_weights,
     given_graph,
     neighborhood_graph,
 )
@@ -60,6 +61,7 @@ class AffinityOptions:
             affinity = kind(estimator.n_neighbors, metric)
         elif isinstance(affinity, Option):
             affinity = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
+            weights = edge_weights(affinity, weights)
         else:
             check_gamma(affinity, estimator.gamma)
         return cls(affinity, estimator.gamma, diagonal, weights, estimator.n_jobs)

@@ -71,6 +71,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     _solvers: tuple[str, ...] = ("auto", "dense", "lanczos")
     #: Whether a kernel matrix may be recomputed in blocks.
     _blocked = False
+    #: Whether there are landmarks by default.
+    _has_landmarks = False
     #: Whether ``fit`` sets ``embedding_``.
     _has_embedding = True
     #: Largest ratio of positive weights. Entries of eigenvectors are divided by the roots of the weights, and
@@ -248,8 +250,14 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         fields: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
             outer, _, inner = name.partition("__")
-            if inner and isinstance(params.get(outer, getattr(self, outer, None)), Option):
+            holder = params.get(outer, getattr(self, outer, None))
+            if inner and isinstance(holder, Option):
                 fields.setdefault(outer, {})[inner] = value
+            elif inner and not hasattr(holder, "set_params") and outer in self.get_params(deep=False):
+                raise ValueError(
+                    f"{name}: {outer}={holder!r} has no fields; set {outer} to an object of"
+                    " eigenscape.options first, such as KNNGraph()"
+                )
             else:
                 plain[name] = value
         super().set_params(**plain)

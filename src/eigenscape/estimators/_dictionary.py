@@ -241,8 +241,8 @@ def check_row_indices(given: np.ndarray, n: int) -> None:
     """Raise ValueError unless all row indices are in the range 0 to ``n - 1``."""
     if len(given) == 0 or given.min() < 0 or given.max() >= n:
         raise ValueError(
-            f"selection contains row indices from {given.min(initial=0)} to {given.max(initial=0)}, but X has"
-            f" rows 0 to {n - 1}"
+            f"selection contains {given[(given < 0) | (given >= n)][:1]} as a row index, but X has rows 0 to"
+            f" {n - 1}; leave out others"
         )
 
 

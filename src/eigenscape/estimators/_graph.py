@@ -17,7 +17,7 @@ from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph,
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.sparse_distances import with_self, without_self
-from eigenscape.options import Graph, KNNGraph, RadiusGraph, SpanningTree
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph, SpanningTree
 from eigenscape.pieces import embed_columns, merge_columns
 
 
@@ -90,9 +90,17 @@ def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: st
     for other, value, default in (("n_neighbors", n_neighbors, None), ("metric", metric, "euclidean")):
         if value != default:
             raise ValueError(
-                f"{other}={value!r} is not used with {name}={graph!r}; set {other} in that object alone"
+                f"{other}={value!r} is not used with {name}={graph!r}; leave it out, or set it in that object"
             )
     return graph
+
+
+def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
+    """Return the kind of edge weights; raise ValueError for a width that they do not have."""
+    kind = graph.weights or default
+    if graph.width is not None and kind != "heat":
+        raise ValueError(f"width={graph.width!r} is for weights='heat', got {kind!r}; leave out width")
+    return kind
 
 
 def unweighted(graph: Graph) -> Graph:

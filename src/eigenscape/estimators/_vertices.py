@@ -8,7 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
-from eigenscape.estimators._graph import Neighborhood, component_attributes, given_graph, neighborhood_graph
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    component_attributes,
+    edge_weights,
+    given_graph,
+    neighborhood_graph,
+)
 from eigenscape.estimators._rows import check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
@@ -67,7 +73,7 @@ def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, 
         raise ValueError(
             "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
         )
-    kind = option.weights or estimator._edge_weights
+    kind = edge_weights(option, estimator._edge_weights)
     if kind == "local":
         raise ValueError("weights='local' are not supported here; use 'binary', 'heat' or 'inverse'")
     neighborhood = Neighborhood(option, estimator.n_jobs, _NEIGHBORS)

@@ -159,6 +159,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     _objects = True
     _sparse_tables = False
     _narrow_tables = True
+    _has_landmarks = True
     _pairwise_parameter = "metric"
 
     def __init__(

@@ -124,6 +124,7 @@ class MetricMap(KernelEstimator):
     _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
     _sparse_tables = False
+    _has_landmarks = True
     _pairwise_parameter = "metric"
 
     def __init__(
@@ -153,12 +154,12 @@ class MetricMap(KernelEstimator):
 
     def _embed(self, X: Any, blocks: None = None) -> FitResult:
         check_components(self.n_components, X)
-        given = given_landmarks(None, self.approximation)
-        if given is None:
-            default = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
-            given = Landmarks(default if self.n_landmarks is None else self.n_landmarks, "random")
-        elif self.n_landmarks is not None:
-            given_landmarks(self.n_landmarks, self.approximation)  # raises ValueError
+        given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks("auto", "random")
+        if self.approximation is None:
+            given = given.set_params(selection="random")
+        if given.n == "auto" and self.n_landmarks is None:
+            n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+            given = given.set_params(n=n_landmarks)
         rows = not self._is_precomputed() and X.ndim == 2
         options = check_landmarks(given, self.n_components, X, rows)
         if options.count is None or options.points is not None:
