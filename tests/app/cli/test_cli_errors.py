@@ -150,7 +150,7 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
         "embed", small, "-m isomap --symmetrize all -o", tmp_path / "o.csv", "-q"
     )
     for words, message in (
-        ("-m isomap --radius 2 --n-neighbors 4", "n_neighbors, radius cannot be combined"),
+        ("-m isomap --radius 2 --n-neighbors 4", "n_neighbors=4, radius=2.0 cannot be combined"),
         ("-m isomap --n-init 2", "n_init is not used without ordinal"),
         ("-m laplacian-eigenmaps --affinity rbf --weights heat", "weights is for graphs, got affinity='rbf'"),
         ("-m laplacian-eigenmaps --dictionary-size 9 --n-anchors 9", "cannot be combined"),
