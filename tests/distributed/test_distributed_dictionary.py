@@ -394,7 +394,7 @@ def test_members_given_by_their_row_numbers():
     )  # the largest entry of few members decides
     np.testing.assert_allclose(model.embedding_.compute() * signs, alone.embedding_, atol=1e-10)
     np.testing.assert_array_equal(model.dictionary_indices_, alone.dictionary_indices_)
-    with pytest.raises(ValueError, match="row indices from 0 to 1500, but X has rows 0 to 1499"):
+    with pytest.raises(ValueError, match=r"contains \[1500\] as a row index, but X has rows 0 to 1499"):
         GreedySpectralEmbedding(gamma=0.5, dictionary=Dictionary(selection=[3, 1500])).fit(
             ragged(X, [700, 800])
         )
