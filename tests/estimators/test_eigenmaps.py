@@ -19,8 +19,9 @@ from eigenscape import KernelEigenmap, LaplacianEigenmaps, LocalityPreservingPro
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, PoleWarning, RankError
 from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
-from eigenscape.methods.mixture import NEGLIGIBLE, IsotropicKernels, kernel_weights
+from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
 from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
+from eigenscape.methods.tuning import TUNING
 from eigenscape.options import KNNGraph, LocalKernels
 from eigenscape.quality import distortion, linear_alignment
 
@@ -109,7 +110,7 @@ def test_the_equations_written_out(correction: str, posterior: bool) -> None:
     W = model.graph_.toarray()
     assert_same_map(
         model.embedding_,
-        corrected(local_coordinates(X, centers, 2.5, posterior, NEGLIGIBLE), W, 2, correction),
+        corrected(local_coordinates(X, centers, 2.5, posterior, TUNING.negligible), W, 2, correction),
         1e-7,
     )
     if posterior:  # dropping what is negligible changes little
@@ -219,7 +220,7 @@ def test_the_affine_projection_never_has_more_distortion(
 @pytest.mark.long
 def test_all_corrections_agree_where_the_constant_is_in_the_span(roll, model) -> None:
     X, _ = roll
-    Z = local_coordinates(X, model.centers_, model.sigma_, True, NEGLIGIBLE)
+    Z = local_coordinates(X, model.centers_, model.sigma_, True, TUNING.negligible)
     W, D = model.graph_, model.graph_.sum(axis=1)
     for correction in CORRECTIONS:  # by a solver that is not told that the constant is there
         Y = FeatureMap(solve_transformation(FeatureBasis(Z), W, D, 2, correction))(Z)
@@ -343,7 +344,9 @@ def test_shares_are_the_posteriors_up_to_what_is_negligible(model, roll) -> None
     p = np.exp(-cdist(X, model.centers_, "sqeuclidean") / (2 * model.sigma_**2))
     found = kernel_weights(IsotropicKernels(model.centers_, model.sigma_), X)
     np.testing.assert_allclose(
-        found.matrix.toarray(), p / p.sum(axis=1, keepdims=True), atol=2 * len(model.centers_) * NEGLIGIBLE
+        found.matrix.toarray(),
+        p / p.sum(axis=1, keepdims=True),
+        atol=2 * len(model.centers_) * TUNING.negligible,
     )
     np.testing.assert_allclose(found.matrix.sum(axis=1), 1, rtol=1e-14)
     np.testing.assert_allclose(found.log_total, np.log(p.sum(axis=1)), atol=1e-9)

@@ -10,8 +10,8 @@ from scipy.stats import multivariate_normal
 from eigenscape import KernelEigenmap
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import UndefinedMapError
-from eigenscape.methods.kernel_centers import FLOOR
-from eigenscape.methods.mixture import NEGLIGIBLE, EllipticKernels, kernel_weights
+from eigenscape.methods.mixture import EllipticKernels, kernel_weights
+from eigenscape.methods.tuning import TUNING
 from eigenscape.options import LocalKernels
 
 
@@ -26,7 +26,7 @@ def coordinates_written_out(X: np.ndarray, centers: np.ndarray, covariances: np.
     rows = []
     for x in X:
         p = np.array([multivariate_normal.pdf(x, mu, S) for mu, S in zip(centers, covariances, strict=True)])
-        p = np.maximum(p - NEGLIGIBLE * p.sum(), 0)
+        p = np.maximum(p - TUNING.negligible * p.sum(), 0)
         p = p / p.sum()
         rows.append(np.concatenate([p[k] * np.append(x - mu, 1.0) for k, mu in enumerate(centers)]))
     return np.array(rows)
@@ -91,7 +91,7 @@ def test_kernels_take_the_shape_of_the_points_around_them() -> None:
     for covariance in model.covariances_:
         values, vectors = np.linalg.eigh(covariance)
         np.testing.assert_allclose(values[-1], 0.36, rtol=1e-6)
-        np.testing.assert_allclose(values[:8], (FLOOR * 0.6) ** 2, rtol=1e-6)
+        np.testing.assert_allclose(values[:8], (TUNING.width_floor * 0.6) ** 2, rtol=1e-6)
         assert np.linalg.norm(plane.T @ vectors[:, -2:]) ** 2 > 1.999
     weights = kernel_weights(model._map_.kernels, X).matrix
     np.testing.assert_allclose(weights.sum(axis=1), 1)

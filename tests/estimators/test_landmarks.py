@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from eigenscape.graph import geodesics as paths
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.methods.tuning import TUNING
 from eigenscape.nystrom import approximate_eigh
 from eigenscape.options import Landmarks, RadiusGraph
 from eigenscape.quality import aligned_error
@@ -478,7 +480,7 @@ def test_a_map_that_never_stands_still_ends_with_all_points():
 
 def test_a_map_that_rotates_with_every_doubling_stops_at_a_limit(monkeypatch):
     """The second and third eigenvalues of a roll are close: only all points together determine the map."""
-    monkeypatch.setattr("eigenscape.methods.landmark_mds.MAX_LANDMARKS", 64)
+    monkeypatch.setattr("eigenscape.methods.landmark_mds.TUNING", replace(TUNING, searched_landmarks=64))
     X = roll(600)
     with pytest.warns(NotConvergedWarning, match="set n_landmarks, or tol of the landmarks"):
         model = LandmarkMDS(2).fit(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from eigenscape import KernelEigenmap
 from eigenscape.datasets import twisted_roll
 from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
 from eigenscape.methods import graph_embedding, iterative_reduction, kernel_eigenmap
+from eigenscape.methods.tuning import TUNING
 from eigenscape.options import LocalKernels, Solver
 
 
@@ -76,7 +78,7 @@ def test_the_default_solves_a_large_roll() -> None:
 @pytest.mark.long
 def test_no_dense_matrix_of_the_size_of_the_problem(roll, monkeypatch) -> None:
     """By default for large problems; here 8 p^2 bytes are 15 MB."""
-    monkeypatch.setattr(kernel_eigenmap, "MAX_DENSE", 1000)
+    monkeypatch.setattr(kernel_eigenmap, "TUNING", replace(TUNING, dense_kernels=1000))
     for name in ("quadratic_forms", "whiten"):
         monkeypatch.setattr(graph_embedding, name, lambda *_: pytest.fail("dense matrices were used"))
     model = KernelEigenmap(2, n_kernels=350, kernels=LocalKernels(sigma=0.4)).fit(roll)  # p = 1400
@@ -89,7 +91,7 @@ def test_no_dense_matrix_of_the_size_of_the_problem(roll, monkeypatch) -> None:
 
 
 def test_kernels_that_overlap_most_others_are_solved_densely(roll, monkeypatch) -> None:
-    monkeypatch.setattr(kernel_eigenmap, "MAX_DENSE", 100)
+    monkeypatch.setattr(kernel_eigenmap, "TUNING", replace(TUNING, dense_kernels=100))
     monkeypatch.setattr(graph_embedding, "solve_iteratively", lambda *_: pytest.fail("iteration was used"))
     assert KernelEigenmap(2, n_kernels=40, kernels=LocalKernels(sigma=10.0)).fit(roll).rank_ < 160
 
@@ -109,7 +111,7 @@ def test_convergence_is_checked(roll, monkeypatch) -> None:
 
 
 def test_too_much_overlap_is_refused(roll, monkeypatch) -> None:
-    monkeypatch.setattr(iterative_reduction, "_MAX_ENTRIES", 1e4)
+    monkeypatch.setattr(iterative_reduction, "TUNING", replace(TUNING, overlap_entries=1e4))
     with pytest.raises(NotEnoughMemoryError, match="lower sigma, n_kernels or local_components"):
         KernelEigenmap(2, n_kernels=100, eigen_solver="iterative").fit(roll)
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import linalg, sparse
 
 from eigenscape import KernelEigenmap, LocalityPreservingProjection
-from eigenscape.methods.mixture import NEGLIGIBLE
+from eigenscape.methods.tuning import TUNING
 from eigenscape.options import LocalKernels
 
 
@@ -88,7 +88,7 @@ def test_kernels_equal_the_full_space_solution(posterior: bool) -> None:
         kernels=LocalKernels(sigma=sigma, centers=centers, local_components=30),
     ).fit(X)
     p = np.exp(-np.square(X[:, None] - centers).sum(axis=2) / (2 * sigma**2))
-    share = np.maximum(p / p.sum(axis=1, keepdims=True) - NEGLIGIBLE, 0)
+    share = np.maximum(p / p.sum(axis=1, keepdims=True) - TUNING.negligible, 0)
     weight = share / share.sum(axis=1, keepdims=True) if posterior else share * p.sum(axis=1, keepdims=True)
     local = np.concatenate([(X[:, None] - centers) / sigma, np.ones((40, 5, 1))], axis=2)
     Z = (weight[:, :, None] * local).reshape(40, -1)

@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import AlignedSpectralMaps
 from eigenscape.kernels import Precomputed
-from eigenscape.methods.aligned_maps import COUPLINGS, N_FOLDS, Views, _folds, choose_coupling, link_losses
+from eigenscape.methods.aligned_maps import COUPLINGS, Views, _folds, choose_coupling, link_losses
+from eigenscape.methods.tuning import TUNING
 from eigenscape.solvers import SolverConfig
 
 SOLVER = SolverConfig("dense", 1e-10, None, 0, 1)
@@ -85,7 +86,7 @@ def test_folds_keep_linked_points_together_and_spread_the_links_of_each_view() -
     chain = np.array([(i, 30 + i) for i in range(20)] + [(30 + i, 60 + i) for i in range(20)])
     folds = _folds(Views.of(kernels, chain), 0)
     np.testing.assert_array_equal(folds[:20], folds[20:])
-    np.testing.assert_array_equal(np.bincount(folds), [10] * N_FOLDS)
+    np.testing.assert_array_equal(np.bincount(folds), [10] * TUNING.link_folds)
 
 
 def test_too_few_links_to_choose_a_coupling() -> None:

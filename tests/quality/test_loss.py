@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from eigenscape import (
 )
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
 from eigenscape.kernels import Precomputed
+from eigenscape.methods.tuning import TUNING
 from eigenscape.operators import as_operator
 from eigenscape.options import Dictionary
 from eigenscape.quality import kernel_loss, kernel_loss_curve
@@ -252,7 +254,7 @@ def test_pca_of_many_features_is_that_of_its_kernel(monkeypatch):
     X, Y = normal(40, 30, 0), normal(25, 30, 1)
     expected = KernelPCA(3, kernel="linear").fit(X)
     for size in (2000, 10):
-        monkeypatch.setattr("eigenscape.methods.pca.DENSE_SIZE", size)
+        monkeypatch.setattr("eigenscape.methods.pca.TUNING", replace(TUNING, dense_size=size))
         model = PCA(3).fit(X)
         np.testing.assert_allclose(model.loss_curve(Y), expected.loss_curve(Y), rtol=1e-9)
         np.testing.assert_allclose(model.loss_curve(), expected.loss_curve(), rtol=1e-9)

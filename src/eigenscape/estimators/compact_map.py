@@ -19,9 +19,10 @@ from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise, Linear, PairwiseKernel
-from eigenscape.methods.compact import GOAL, compact_functions
+from eigenscape.methods.compact import compact_functions
 from eigenscape.methods.local_affine import training_points
 from eigenscape.methods.ordinal import OrdinalEmbedding
+from eigenscape.methods.tuning import TUNING
 from eigenscape.pieces import PiecewiseEmbedding
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
     if not approximation.reached:
         warn(
             f"{approximation.size} of {rows.shape[0]} rows represent the map with an error of"
-            f" {100 * approximation.error:.2g} % on training rows, not {100 * GOAL:g} %; set a larger"
-            " compact, or save all rows",
+            f" {100 * approximation.error:.2g} % on training rows, not {100 * TUNING.compact_error:g} %; set"
+            " a larger compact, or save all rows",
             ToleranceWarning,
         )
     compact = CompactMap(name, parameters)

@@ -16,9 +16,10 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
-from eigenscape.methods.factor_analysis import NOISE_FLOOR, FactorModel, factor_posterior, fit_factors
+from eigenscape.methods.factor_analysis import FactorModel, factor_posterior, fit_factors
 from eigenscape.methods.observed_data import ObservedData, observed_data
 from eigenscape.methods.probabilistic_pca import Posterior
+from eigenscape.methods.tuning import TUNING
 
 
 class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
@@ -149,9 +150,9 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
         if len(result.at_floor):
             shown = ", ".join(map(str, result.at_floor[:5])) + (", ..." if len(result.at_floor) > 5 else "")
             warn(
-                f"the factors explain feature(s) {shown} completely: the noise was set to {NOISE_FLOOR:g} of"
-                " the variance, and likelihoods depend on it; lower n_components, or drop features that are"
-                " functions of others",
+                f"the factors explain feature(s) {shown} completely: the noise was set to"
+                f" {TUNING.factor_noise:g} of the variance, and likelihoods depend on it; lower n_components,"
+                " or drop features that are functions of others",
                 NoiseFloorWarning,
             )
         return self

@@ -15,13 +15,14 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
-from eigenscape.methods.ppca_fit import NOISE_FLOOR, PPCAOptions, PPCASamples, fit_ppca
+from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
     Posterior,
     compute_posterior,
     orthonormal_directions,
 )
+from eigenscape.methods.tuning import TUNING
 
 
 class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
@@ -150,8 +151,8 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         if result.noise_at_floor:
             warn(
                 f"n_components={self.n_components_} dimensions leave no variance to the noise: it was"
-                f" set to {model.noise:.3g}, {NOISE_FLOOR:g} of the mean variance, and likelihoods depend on"
-                " it; lower n_components, or use PCA",
+                f" set to {model.noise:.3g}, {TUNING.ppca_noise:g} of the mean variance, and likelihoods"
+                " depend on it; lower n_components, or use PCA",
                 NoiseFloorWarning,
             )
         return self

@@ -18,14 +18,13 @@ from eigenscape.kernels import Precomputed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.linked import LinkedAffinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
+from eigenscape.methods.tuning import TUNING
 from eigenscape.normalize import DividedKernel
 from eigenscape.operators import gram
 from eigenscape.solvers import SolverConfig
 
 #: Couplings that are compared, in ascending order.
 COUPLINGS = (0.1, 0.3, 1.0, 3.0, 10.0)
-#: Number of parts into which links are divided; one part is left out at a time.
-N_FOLDS = 4
 
 
 class AlignedEmbedding(NamedTuple):
@@ -114,7 +113,7 @@ def choose_coupling(views: Views, n_components: int, solver: SolverConfig) -> Co
     standard error of the least.
     """
     folds, losses = _folds(views, solver.seed), []  # for each fold (n_couplings, n_left_out)
-    for fold in range(N_FOLDS):
+    for fold in range(TUNING.link_folds):
         kept, out = views.pairs[folds != fold], views.pairs[folds == fold]
         if not len(out) or component_labels(views.edges + views.links(1.0, kept)).max() > 0:
             continue
@@ -145,5 +144,5 @@ def _folds(views: Views, seed: int | None) -> np.ndarray:
     view = np.searchsorted(ends, first[place], side="right")
     order = np.lexsort((np.random.default_rng(seed).random(len(place)), view))
     fold = np.empty(len(place), dtype=np.intp)
-    fold[order] = np.arange(len(place)) % N_FOLDS
+    fold[order] = np.arange(len(place)) % TUNING.link_folds
     return fold[group]

@@ -22,6 +22,7 @@ from eigenscape._typing import Matrix
 from eigenscape.dictionary.low_rank import LowRankOperator
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.laplacian import UnitRows, divided_eigenfunctions
+from eigenscape.methods.tuning import TUNING
 from eigenscape.operators import Operator
 from eigenscape.quality.cuts import cut_of_sums
 from eigenscape.solvers import SolverConfig
@@ -164,10 +165,6 @@ def best_cut(weights: Matrix, z: np.ndarray) -> tuple[float, float]:
     return float(middle if middle < ranked[best + 1] else ranked[best]), float(value[best])
 
 
-#: Clusters count as stable from this mean adjusted Rand index on.
-STABLE = 0.9
-
-
 class CountEvidence(NamedTuple):
     """Evidence for each number of clusters ``2, 3, ...``."""
 
@@ -178,11 +175,11 @@ class CountEvidence(NamedTuple):
     @property
     def is_weak(self) -> bool:
         """Whether no number of clusters is stable."""
-        return not (self.stability >= STABLE).any()
+        return not (self.stability >= TUNING.stable_clusters).any()
 
     def best(self) -> int:
         """Return the stable number with the largest eigengap; without one, the most stable number."""
-        is_stable = self.stability >= STABLE
+        is_stable = self.stability >= TUNING.stable_clusters
         score = self.stability if self.is_weak else np.where(is_stable, self.eigengap, -np.inf)
         return int(self.n_clusters[np.argmax(score)])
 

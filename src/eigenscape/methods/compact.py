@@ -14,9 +14,8 @@ from eigenscape.kernels.base import as_float64, n_points, product_by_rows
 from eigenscape.kernels.pairwise import BoundPairwise, Gaussian, PairwiseKernel, squared_euclidean
 from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.local_affine import evenly_spaced
+from eigenscape.methods.tuning import TUNING
 
-#: Root mean square error, relative to the spread of the map, that is small enough.
-GOAL = 0.01
 #: Sizes of dictionaries that are tried in turn.
 SIZES = (50, 100, 200, 400, 800, 1600)
 
@@ -72,14 +71,14 @@ def compact_functions(
         if best is not None and count > 200 and trial[0] > 0.8 * best[0]:
             break
         best = trial if best is None or trial[0] < best[0] else best
-        if best[0] <= GOAL:
+        if best[0] <= TUNING.compact_error:
             break
     assert best is not None
     _, chosen, members = best
     ridge = KernelRidge(coordinates, X, n_jobs=n_jobs, kernel=chosen, centers=candidates[members])
     error = leave_one_out_error(ridge)
     functions = CompactFunctions(*ridge.expansion())
-    return CompactApproximation(functions, error, size is not None or error <= GOAL)
+    return CompactApproximation(functions, error, size is not None or error <= TUNING.compact_error)
 
 
 def _best_kernel(

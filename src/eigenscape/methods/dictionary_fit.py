@@ -28,9 +28,7 @@ from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.dictionary.span import MAX_ROUNDING, Span, SpanProjection
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
-
-#: Rows per block once the dictionary is complete.
-BLOCK_ROWS = 2048
+from eigenscape.methods.tuning import TUNING
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +156,7 @@ def accumulate_moments(
 
     moments = FeatureMoments.about(origin)
     with stage("second pass") as advance:
-        for part in map_blocks(block_moments, reader, BLOCK_ROWS, span.n_jobs):
+        for part in map_blocks(block_moments, reader, TUNING.block_rows, span.n_jobs):
             moments = moments.merge(part)
             advance(part.count)
     return moments
@@ -175,7 +173,7 @@ def _mean_of_subset(
         n_rows = reader.n_rows
         chosen = np.random.default_rng(options.seed).permutation(n_rows)[:1000]
         mask = np.isin(np.arange(n_rows), chosen)
-        parts = [span.features(span.coordinates(Y)) for _, Y in read_blocks(reader, BLOCK_ROWS, mask)]
+        parts = [span.features(span.coordinates(Y)) for _, Y in read_blocks(reader, TUNING.block_rows, mask)]
         return np.concatenate(parts).mean(axis=0)
     return None
 
@@ -216,7 +214,7 @@ def accumulate_values(span: Span, reader: RowReader) -> ValueSums:
 
     total = ValueSums(np.zeros(span.size), 0)
     with stage("averages") as advance:
-        for part in map_blocks(block_sums, reader, BLOCK_ROWS, span.n_jobs):
+        for part in map_blocks(block_sums, reader, TUNING.block_rows, span.n_jobs):
             total = total.merge(part)
             advance(part.count)
     return total

@@ -24,11 +24,8 @@ from eigenscape.methods.probabilistic_pca import (
     expectation_sums,
     regression_change,
 )
+from eigenscape.methods.tuning import TUNING
 from eigenscape.solvers.pairs import column_signs
-
-#: Smallest noise variance relative to the variance of the feature: a feature that is a function of the others
-#: would have infinite likelihood.
-NOISE_FLOOR = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +77,7 @@ def fit_factors(
     variances = weights @ np.square(data.centered(means)) / (weights @ data.mask)
     if not variances.any():
         raise ValueError("all observed values of each column are equal; there is nothing to embed")
-    floor = NOISE_FLOOR * np.where(variances > 0, variances, variances.mean())
+    floor = TUNING.factor_noise * np.where(variances > 0, variances, variances.mean())
     filled = data.values if data.complete else data.filled(means)
     model, history, converged = _conditional_maximization(
         filled, weights, n_components, np.maximum(variances, floor), floor, tol, max_iter

@@ -12,12 +12,8 @@ from eigenscape import _memory
 from eigenscape._memory import row_blocks
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import AffineMixture, ellipses_of, kernel_weights
+from eigenscape.methods.tuning import TUNING
 from eigenscape.solvers import whiten
-
-#: Directions that the map shrinks to less than this fraction of the most stretched one are not inverted.
-_FLAT = 1e-3
-#: Directions of the coefficients below this fraction of the largest eigenvalue are undetermined.
-_RANK_TOL = 1e-8
 
 
 def rows_to_invert(X: Any, Y: np.ndarray, n_kernels: int) -> tuple[Any, np.ndarray]:
@@ -53,8 +49,8 @@ def inverse_by_blocks(forward: AffineMixture) -> AffineMixture:
     kernels = forward.kernels
     means, tangents = forward(kernels.centers), forward.jacobian(kernels.centers)  # (K, d), (K, d, D)
     covariances = kernels.mapped_covariances(tangents)
-    floor = max(_FLAT**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)
-    inverses = np.array([linalg.pinv(tangent, rtol=_FLAT) for tangent in tangents])  # (K, D, d)
+    floor = max(TUNING.flat**2 * float(np.trace(covariances, axis1=1, axis2=2).mean()), np.finfo(float).tiny)
+    inverses = np.array([linalg.pinv(tangent, rtol=TUNING.flat) for tangent in tangents])  # (K, D, d)
     slopes = np.ascontiguousarray(inverses.transpose(0, 2, 1))
     constant = np.zeros(kernels.centers.shape[1])
     return AffineMixture(ellipses_of(means, covariances, floor), slopes, kernels.centers, constant)
@@ -92,7 +88,7 @@ def _solve_by_columns(basis: KernelBasis, residual: np.ndarray) -> np.ndarray:
         Z, columns = basis.block(order[rows])
         gram[np.ix_(columns, columns)] += Z.T @ Z
         moment[columns] += Z.T @ residual[order[rows]]
-    whitener = whiten(gram, _RANK_TOL).whitener
+    whitener = whiten(gram, TUNING.coefficient_rank).whitener
     return whitener @ (whitener.T @ moment)
 
 
@@ -105,7 +101,7 @@ def _solve_by_rows(basis: KernelBasis, residual: np.ndarray) -> np.ndarray:
     size = np.where(size > np.finfo(float).eps * size.max(), size, 1.0)
     Z /= size
     values, vectors = linalg.eigh(Z @ Z.T)
-    kept = values > _RANK_TOL * values[-1]
+    kept = values > TUNING.coefficient_rank * values[-1]
     weights = vectors[:, kept] @ ((vectors[:, kept].T @ residual) / values[kept][:, None])
     return (Z.T @ weights) / size[:, None]
 

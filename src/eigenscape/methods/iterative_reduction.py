@@ -22,6 +22,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from eigenscape import _memory
 from eigenscape._progress import stage
 from eigenscape.exceptions import NotConvergedError, NotEnoughMemoryError
+from eigenscape.methods.tuning import TUNING
 from eigenscape.quality.edge_distortion import laplacian_form, remove_loops
 from eigenscape.solvers import generalized_eigh
 from eigenscape.solvers.direct import factorize_symmetric
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 #: The shift ``s`` and the ridge ``r``, about the rank tolerance of the dense solver for some 1000 columns.
 _SHIFT, _RIDGE = 1e-3, 1e-11
-#: Largest number of entries of ``M``.
-_MAX_ENTRIES = 4e7
 
 
 class IterativeOptions(NamedTuple):
@@ -75,7 +74,7 @@ def is_sparse(basis: KernelBasis, W: sparse.csr_array, p: int) -> bool:
 
     The iteration pays if at most a quarter of the entries of ``M`` are not zero.
     """
-    return basis.n_overlaps(W) <= min(0.25 * p * p, _MAX_ENTRIES)
+    return basis.n_overlaps(W) <= min(0.25 * p * p, TUNING.overlap_entries)
 
 
 def solve_iteratively(
@@ -92,10 +91,10 @@ def solve_iteratively(
     in the norm of the inverse of ``M``: the error of ``1 - l`` relative to ``1 - l + s`` is about its square.
     """
     n_entries = basis.n_overlaps(W)
-    if n_entries > _MAX_ENTRIES:
+    if n_entries > TUNING.overlap_entries:
         raise NotEnoughMemoryError(
             f"kernels overlap so many others that the sparse eigenproblem has {n_entries:.2g} entries,"
-            f" more than {_MAX_ENTRIES:.2g}; lower sigma, n_kernels or local_components, or use"
+            f" more than {TUNING.overlap_entries:.2g}; lower sigma, n_kernels or local_components, or use"
             " eigen_solver='dense'"
         )
     _memory.require(

@@ -22,11 +22,9 @@ from eigenscape.methods.mixture import (
     kernel_weights,
     weighted_axes,
 )
+from eigenscape.methods.tuning import TUNING
 
 Placement = Literal["random", "kmeans", "maxmin", "greedy"]
-
-#: Maximal distance of a training point to its nearest centre, in widths.
-MAX_DISTANCE = 30.0
 
 
 def place_kernels(
@@ -51,11 +49,11 @@ def place_kernels(
     if sigma is None:
         return IsotropicKernels(centers, default_sigma(X, centers))
     distance = max_distance(X, centers)
-    if distance > MAX_DISTANCE * sigma:
+    if distance > TUNING.center_distance * sigma:
         raise UndefinedMapError(
             f"sigma={sigma:g} is so small that some training points belong to no kernel: one is"
             f" {distance / sigma:.3g} sigma from its nearest centre; set sigma to at least"
-            f" {distance / MAX_DISTANCE:.3g}, or use more kernels"
+            f" {distance / TUNING.center_distance:.3g}, or use more kernels"
         )
     return IsotropicKernels(centers, sigma)
 
@@ -110,7 +108,7 @@ def default_sigma(X: np.ndarray, centers: np.ndarray) -> float:
     rank = min(3, len(centers) - 1)  # on a surface a centre has about six others around it
     between = np.partition(squared_euclidean(centers, centers), rank, axis=1)[:, rank]
     spacing = 0.5 * float(np.sqrt(np.median(between)))
-    return max(spacing, max_distance(X, centers) / MAX_DISTANCE * 1.01)
+    return max(spacing, max_distance(X, centers) / TUNING.center_distance * 1.01)
 
 
 def max_distance(X: np.ndarray, centers: np.ndarray) -> float:
@@ -121,43 +119,43 @@ def max_distance(X: np.ndarray, centers: np.ndarray) -> float:
 
 CovarianceType = Literal["spherical", "full"]
 
-#: Smallest width of a kernel, relative to its largest.
-FLOOR = 0.2
-
 
 def local_ellipses(X: np.ndarray, kernels: IsotropicKernels, fixed_width: bool) -> EllipticKernels:
     """Return kernels with the shapes of the points around them.
 
     The points of a kernel are weighted by its posteriors. The largest width is the width of ``kernels``, the
-    others are in proportion to the standard deviations of the points, but at least :data:`FLOOR` times the
+    others are in proportion to the standard deviations of the points, but at least ``width_floor`` times the
     largest. All are raised if necessary such that every point belongs to a kernel; with ``fixed_width`` that
     is an error.
     """
     axes = [_relative_axes(weight, X[rows]) for rows, weight in kernel_weights(kernels, X).members()]
     K, D = kernels.centers.shape
     q = max(len(widths) for widths, _ in axes)
-    directions, spreads = np.zeros((K, q, D)), np.full((K, q), FLOOR)
+    directions, spreads = np.zeros((K, q, D)), np.full((K, q), TUNING.width_floor)
     for k, (widths, vectors) in enumerate(axes):
         spreads[k, : len(widths)], directions[k, : len(widths)] = widths, vectors
     scale = kernels.sigma
-    ellipses = EllipticKernels(kernels.centers, directions, scale * spreads, np.full(K, scale * FLOOR))
+    ellipses = EllipticKernels(
+        kernels.centers, directions, scale * spreads, np.full(K, scale * TUNING.width_floor)
+    )
     distance = max_mahalanobis(X, ellipses)
-    if distance <= MAX_DISTANCE:
+    if distance <= TUNING.center_distance:
         return ellipses
     if fixed_width:
         raise UndefinedMapError(
             f"sigma={scale:g} is so small that some training points belong to no kernel: one is"
             f" {distance:.3g} standard deviations from its nearest centre; set sigma to at least"
-            f" {scale * distance / MAX_DISTANCE:.3g}, or use more kernels or covariances='spherical'"
+            f" {scale * distance / TUNING.center_distance:.3g}, or use more kernels or"
+            " covariances='spherical'"
         )
-    factor = 1.01 * distance / MAX_DISTANCE
+    factor = 1.01 * distance / TUNING.center_distance
     return EllipticKernels(kernels.centers, directions, factor * ellipses.spreads, factor * ellipses.rest)
 
 
 def _relative_axes(weight: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the widths (q,) above the floor, relative to the largest, and their directions (q, D)."""
     widths, directions = weighted_axes(weight, points)
-    kept = widths > FLOOR * widths.max(initial=0.0)
+    kept = widths > TUNING.width_floor * widths.max(initial=0.0)
     return widths[kept] / widths.max(initial=1e-300), directions[kept]
 
 
@@ -181,11 +179,11 @@ def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) 
         )
     ellipses = ellipses_of(centers, covariances)
     distance = max_mahalanobis(X, ellipses)
-    if distance > MAX_DISTANCE:
+    if distance > TUNING.center_distance:
         raise UndefinedMapError(
             f"covariances are so small that some training points belong to no kernel: one is {distance:.3g}"
             f" standard deviations from its nearest centre; multiply them by at least"
-            f" {(distance / MAX_DISTANCE) ** 2:.3g}, or use more kernels"
+            f" {(distance / TUNING.center_distance) ** 2:.3g}, or use more kernels"
         )
     return ellipses
 

@@ -36,10 +36,8 @@ from eigenscape.methods.mixture import (
     kernel_weights,
     weighted_axes,
 )
+from eigenscape.methods.tuning import TUNING
 from eigenscape.quality.edge_distortion import distortion
-
-#: Largest eigenproblem that is solved with dense matrices by default.
-MAX_DENSE = 3000
 
 
 class KernelEigenmapOptions(NamedTuple):
@@ -250,7 +248,7 @@ def _solve(
     # with posteriors the constant is in the span of Z, and all corrections are equivalent
     correction: Correction = "affine" if options.posterior else options.correction
     scale = None if options.posterior else weights.kept * np.exp(weights.log_total)
-    large = options.solver == "auto" and options.posterior and min(p, len(basis.X)) > MAX_DENSE
+    large = options.solver == "auto" and options.posterior and min(p, len(basis.X)) > TUNING.dense_kernels
     if options.solver == "iterative" or (large and is_sparse(basis, W, p)):
         return affine_transformation(basis, W, degree, n_components, options.iterative)
     if p > len(basis.X):

@@ -13,11 +13,9 @@ from scipy.linalg import eigh
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.pairwise import Gaussian, PairwiseKernel
 from eigenscape.methods.local_affine import evenly_spaced, map_rows, mean_row, to_dense
+from eigenscape.methods.tuning import TUNING
 
 Result = TypeVar("Result")
-
-#: Maximal number of centres; for more points the centres are evenly spaced among them.
-MAX_CENTERS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class KernelRidge:
         kernel = Gaussian(self.gamma).resolve(self.coordinates) if self.kernel is None else self.kernel
         indices = self.centers
         if indices is None:
-            indices = evenly_spaced(n_points(self.coordinates), MAX_CENTERS)
+            indices = evenly_spaced(n_points(self.coordinates), TUNING.ridge_centers)
         centers = self.coordinates[indices]
         values, vectors = eigh(kernel.evaluate(centers, centers))
         usable = values > 1e-13 * values[-1]  # not rounding errors
@@ -93,7 +91,7 @@ class KernelRidge:
     ) -> float:
         """Return the regularisation with the least leave-one-out error, on at most 1000 rows."""
         n = n_points(self.coordinates)
-        indices = evenly_spaced(n, MAX_CENTERS)
+        indices = evenly_spaced(n, TUNING.ridge_centers)
         rows = to_dense(self.X[indices]) - mean
         F = self._features(self.coordinates[indices]) @ vectors
         alphas = n * np.logspace(-12, 0, 13)

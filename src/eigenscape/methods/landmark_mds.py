@@ -15,13 +15,9 @@ from eigenscape.eigenfunctions import Embedding, Landmarks
 from eigenscape.exceptions import NotConvergedWarning, RankError
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.mds import Indefinite, classical_mds
+from eigenscape.methods.tuning import TUNING
 from eigenscape.quality.alignment import aligned_error
 from eigenscape.solvers import Order, SolverConfig
-
-#: A search ends with this many landmarks, or with the number it starts with if that is larger. Where two
-#: eigenvalues are close, the map rotates with every doubling and comes to rest only when all points are
-#: landmarks, which is classical MDS.
-MAX_LANDMARKS = 1024
 
 
 def landmark_mds(
@@ -126,7 +122,7 @@ class LandmarkSearch:
         elif count == self.n_candidates:
             moved = f", and the last doubling moved the map by more than {self.tol:g}" if self.steps else ""
             reason = f"{count} landmarks: all points are landmarks{moved}"
-        elif count >= MAX_LANDMARKS:
+        elif count >= TUNING.searched_landmarks:
             moved = f"the last doubling moved the map by {movement:.2g} > {self.tol:g}"
             reason = f"{count} landmarks: the largest number, and {moved}"
             warn(

@@ -19,9 +19,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape.graph.neighbors import neighbor_index
-
-#: Number of points of a block at which the density is computed.
-_POINTS = 64
+from eigenscape.methods.tuning import TUNING
 
 
 class Tangents(NamedTuple):
@@ -87,7 +85,7 @@ class ParzenDensity:
         def evaluate(rows: slice) -> np.ndarray:
             return log_densities(Y[rows], self.X, self.tangents, [self._dimension], [self.noise])[:, 0, 0]
 
-        blocks = list(row_blocks(len(Y), 1, _POINTS))
+        blocks = list(row_blocks(len(Y), 1, TUNING.density_points))
         return np.concatenate(list(parallel_map(evaluate, blocks, self.n_jobs)))
 
     @property
@@ -175,7 +173,7 @@ def choose_parameters(
         for training, left_out in folds:
             tangents = local_tangents(X[training], k, dimensions[-1], n_jobs)
             evaluate = partial(_sum_of_left_out, X[training], X[left_out], tangents, dimensions, noises)
-            blocks = list(row_blocks(len(left_out), 1, _POINTS))
+            blocks = list(row_blocks(len(left_out), 1, TUNING.density_points))
             sums += np.sum(list(parallel_map(evaluate, blocks, n_jobs)), axis=0)
         means = sums / sum(len(left_out) for _, left_out in folds)
         scores += [

@@ -1,7 +1,7 @@
 """A mixture of affine maps, weighted by Gaussian kernels, and its Jacobian (Brand sec. 3).
 
-The weight of a kernel at a point is its posterior probability (Brand eq. 14), minus :data:`NEGLIGIBLE`, and
-zero if that is negative. So the weights are sparse and still a continuous function of the point, which they
+The weight of a kernel at a point is its posterior probability (Brand eq. 14), minus ``TUNING.negligible``,
+and zero if that is negative. So the weights are sparse and still a continuous function of the point, which they
 would not be if small posteriors were dropped. They are divided by their sum. All computations use log
 densities, so that a point far from all kernels belongs to the nearest one.
 """
@@ -18,9 +18,7 @@ from scipy import linalg, sparse
 from eigenscape._compiled.mixtures import count_members, fill_members, mix_affine
 from eigenscape._memory import row_blocks
 from eigenscape.kernels.pairwise import squared_euclidean
-
-#: Subtracted from each posterior; negative results are dropped.
-NEGLIGIBLE = 1e-7
+from eigenscape.methods.tuning import TUNING
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +134,7 @@ class KernelWeights(NamedTuple):
 
     matrix: sparse.csr_array  # (n, K), rows sum to one
     log_total: np.ndarray  # (n,) logarithm of the sum of the densities
-    kept: np.ndarray  # (n,) sum of the posteriors after subtracting NEGLIGIBLE
+    kept: np.ndarray  # (n,) sum of the posteriors after subtracting TUNING.negligible
 
     def members(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the points of each kernel: their indices (m,) and its weights (m,) at them."""
@@ -169,10 +167,10 @@ def _block_weights(exponents: np.ndarray) -> KernelWeights:
     """Compute the weights from log densities (n, K)."""
     n = len(exponents)
     top, total, kept, counts = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
-    count_members(exponents, NEGLIGIBLE, top, total, counts)
+    count_members(exponents, TUNING.negligible, top, total, counts)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     columns, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    fill_members(exponents, NEGLIGIBLE, top, total, indptr, columns, values, kept)
+    fill_members(exponents, TUNING.negligible, top, total, indptr, columns, values, kept)
     matrix = sparse.csr_array((values, columns, indptr), shape=exponents.shape)
     return KernelWeights(matrix, top + np.log(total), kept)
 
@@ -234,8 +232,8 @@ class AffineMixture:
         total = posterior.sum(axis=1, keepdims=True)
         log_total = (top + np.log(total))[:, 0]
         posterior /= total
-        active = np.where(posterior > NEGLIGIBLE, posterior, 0.0)
-        rest = np.maximum(posterior - NEGLIGIBLE, 0.0)
+        active = np.where(posterior > TUNING.negligible, posterior, 0.0)
+        rest = np.maximum(posterior - TUNING.negligible, 0.0)
         kept = rest.sum(axis=1)
         weight = rest / kept[:, None]
         affine = (

@@ -20,11 +20,9 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.methods.local_affine import evenly_spaced
+from eigenscape.methods.tuning import TUNING
 from eigenscape.solvers.direct import partial_eigh
 from eigenscape.solvers.pairs import canonical_signs
-
-#: Largest number of steps in which a new point is placed.
-MAX_STEPS = 20_000
 
 Ties = Literal["primary", "secondary"]
 
@@ -204,8 +202,8 @@ class OrdinalEmbedding:
                 advance(rows.stop - rows.start)
         if unconverged:
             warn(
-                f"the coordinates of {unconverged} new point(s) had not converged after {MAX_STEPS} steps;"
-                " the stress changes little around them",
+                f"the coordinates of {unconverged} new point(s) had not converged after {TUNING.max_steps}"
+                " steps; the stress changes little around them",
                 NotConvergedWarning,
             )
         return coordinates
@@ -231,7 +229,7 @@ def place_at(
     weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
     weights /= weights.sum(axis=1, keepdims=True)
     places = np.einsum("nk,nkp->np", weights, points[nearest])
-    return places, place_points(distances, points, places, tol, MAX_STEPS)
+    return places, place_points(distances, points, places, tol, TUNING.max_steps)
 
 
 def ordinal_mds(

@@ -17,12 +17,10 @@ from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.exceptions import RankError, SingularNoiseWarning
 from eigenscape.kernels.base import Columns
 from eigenscape.methods.pca import ScatterMoments, scatter_moments
+from eigenscape.methods.tuning import TUNING
 from eigenscape.operators import CenteredRows
 from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers import EigenPairs, Whitening, generalized_eigh, whiten
-
-#: Noise below this ratio to the largest counts as zero (variables in units of their spread).
-RANK_TOL = 1e-10
 
 Regularization = float | Literal["auto"]
 Criterion = Literal["quotient", "difference"]
@@ -151,8 +149,8 @@ def _regularize(
     R = _add_to_diagonal(noise, added)
     # In units of the total spread, neither scale nor noise at rounding level affects the rank.
     spread = np.sqrt(np.diagonal(signal.covariance) + np.diagonal(R))
-    whitening = whiten(R, RANK_TOL, spread) if added == 0 else whiten(R)
-    if _largest_variance(signal.covariance, whitening.null) <= RANK_TOL:
+    whitening = whiten(R, TUNING.noise_rank, spread) if added == 0 else whiten(R)
+    if _largest_variance(signal.covariance, whitening.null) <= TUNING.noise_rank:
         return R, added, whitening  # the signal does not vary in the null space of the noise
     rank = f"rank {whitening.whitener.shape[1]} in {noise.n_features} variables"
     if not automatic:

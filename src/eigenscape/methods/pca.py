@@ -17,6 +17,7 @@ from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.component_count import NComponents, count_by_evidence, count_for_ratio
+from eigenscape.methods.tuning import TUNING
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredRows, DenseOperator, Operator, ScatterOperator
 from eigenscape.operators.centered_rows import SMALL_OFFSET
@@ -65,9 +66,6 @@ def scatter_moments(rows: CenteredRows) -> ScatterMoments:
     n_rows = rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
     return ScatterMoments(rows.mean, rows.scatter(), rows.total_weight, n_rows)
 
-
-#: Up to this size the smaller matrix is formed and solved directly: as fast as iterating.
-DENSE_SIZE = 2000
 
 _EPS = np.finfo(np.float64).eps
 _NO_VARIANCE = "all rows are equal up to rounding; there is nothing to embed"
@@ -180,7 +178,7 @@ def _leading_pairs(operator: Operator, count: int, solver: SolverConfig) -> tupl
     The matrix is formed if it is small or if most of its spectrum is required.
     """
     m = operator.shape[0]
-    if solver.method == "dense" or (solver.method == "auto" and (m <= DENSE_SIZE or 5 * count > m)):
+    if solver.method == "dense" or (solver.method == "auto" and (m <= TUNING.dense_size or 5 * count > m)):
         _memory.require(3 * 8.0 * m * m, f"a matrix of {m} x {m}", "lower n_components")
         with stage("covariance"):
             operator = DenseOperator(np.asarray(operator.matrix()))
@@ -293,7 +291,7 @@ def training_losses(axes: PrincipalAxes, training: CenteredRows | np.ndarray) ->
     over all pairs is ``|R S R|^2``: where ``S`` is the smaller matrix, no pair is formed. ``training`` is
     ``S`` itself if the training samples are not stored. Axes left out add the squares of their eigenvalues.
     """
-    if isinstance(training, CenteredRows) and training.shape[1] <= min(training.shape[0], DENSE_SIZE):
+    if isinstance(training, CenteredRows) and training.shape[1] <= min(training.shape[0], TUNING.dense_size):
         training = training.scatter()
     if isinstance(training, CenteredRows):
         errors = (_project_out(axes, block) for _, block in training.blocks())
@@ -306,7 +304,7 @@ def training_losses(axes: PrincipalAxes, training: CenteredRows | np.ndarray) ->
 
 def has_pair_moments(axes: PrincipalAxes) -> bool:
     """Return whether the held-out loss is computed from sums over rows: a matrix (d, d) of them."""
-    return axes.directions.shape[1] <= DENSE_SIZE
+    return axes.directions.shape[1] <= TUNING.dense_size
 
 
 def pair_moments(axes: PrincipalAxes, points: CenteredRows) -> PairMoments:

@@ -24,7 +24,8 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import LocalAffinity
-from eigenscape.methods.ordinal import MAX_STEPS, Layout, classical_start, normalized_layout, place_at, smacof
+from eigenscape.methods.ordinal import Layout, classical_start, normalized_layout, place_at, smacof
+from eigenscape.methods.tuning import TUNING
 
 
 class PotentialOptions(NamedTuple):
@@ -170,8 +171,8 @@ def place(
             advance(rows.stop - rows.start)
     if n_unconverged:
         warn(
-            f"the coordinates of {n_unconverged} point(s) had not converged after {MAX_STEPS} steps; the"
-            " stress changes little around them",
+            f"the coordinates of {n_unconverged} point(s) had not converged after {TUNING.max_steps} steps;"
+            " the stress changes little around them",
             NotConvergedWarning,
         )
     return coordinates

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenscape.methods.component_count import count_by_evidence, count_by_relevance
 from eigenscape.methods.observed_data import ObservedData
-from eigenscape.methods.pca import DENSE_SIZE, PrincipalAxes, leading_axes
+from eigenscape.methods.pca import PrincipalAxes, leading_axes
 from eigenscape.methods.probabilistic_pca import (
     EMResult,
     ExpectationSums,
@@ -22,13 +22,10 @@ from eigenscape.methods.probabilistic_pca import (
     maximize_likelihood,
     model_from_axes,
 )
+from eigenscape.methods.tuning import TUNING
 from eigenscape.operators import CenteredRows, weighted_mean
 from eigenscape.solvers import SolverConfig
 from eigenscape.solvers.pairs import column_signs
-
-#: Smallest noise variance relative to the mean variance of the features: data that lie exactly in a plane
-#: would have infinite likelihood.
-NOISE_FLOOR = 1e-10
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ def pairwise_sums(
 
 def fit_ppca(samples: PPCASamples, options: PPCAOptions) -> PPCAResult:
     """Return the maximum-likelihood model."""
-    min_noise = noise_floor(samples.variance, NOISE_FLOOR)
+    min_noise = noise_floor(samples.variance, TUNING.ppca_noise)
     if options.method == "closed":
         result = EMResult(_closed_form(samples, options.n_components, min_noise, options.seed), [], True)
     else:
@@ -223,7 +220,7 @@ def _starting_models(
     Blocks of missing values cause saddle points at which a feature or a component has no loadings, so no
     start has loadings of exactly zero.
     """
-    variance = min_noise / NOISE_FLOOR  # mean variance of the features
+    variance = min_noise / TUNING.ppca_noise  # mean variance of the features
     rng = np.random.default_rng(seed)
     random = [
         LatentGaussian(filled.mean, np.sqrt(variance) * rng.standard_normal(filled.loadings.shape), variance)
@@ -233,7 +230,7 @@ def _starting_models(
         return random[:1]
     perturbation = 1e-3 * random[0].loadings
     starts = [replace(filled, loadings=filled.loadings + perturbation)]
-    if samples.shape[1] <= DENSE_SIZE:
+    if samples.shape[1] <= TUNING.dense_size:
         covariance, count = samples.pairwise_covariance(), filled.loadings.shape[1]
         pairwise = _model_from_covariance(covariance, filled.mean, count, min_noise)
         starts.append(replace(pairwise, loadings=pairwise.loadings + perturbation))

@@ -13,6 +13,7 @@ from scipy.special import erf
 from eigenscape._progress import stage
 from eigenscape.exceptions import RankError
 from eigenscape.methods.pca import offset_rounding
+from eigenscape.methods.tuning import TUNING
 
 #: An index measures how far projections ``P`` (n, s) are from normal; each column has mean zero and unit
 #: variance. It returns the value of each column (s,) and its derivative with respect to every entry (n, s).
@@ -68,9 +69,6 @@ def friedman_tukey(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 #: The indices by name.
 INDICES: dict[str, Index] = {"negentropy": negentropy, "kurtosis": kurtosis, "friedman-tukey": friedman_tukey}
 
-
-#: The search uses at most this many samples; the best directions are then refined on all samples.
-_SEARCH_SAMPLES = 5000
 
 _EPS = np.finfo(np.float64).eps
 
@@ -187,7 +185,7 @@ def pursue(
     Starts that ended at another maximum than the best are started again in the next search, with new ones.
     """
     rng = np.random.default_rng(seed)
-    subset = rng.permutation(len(Z))[:_SEARCH_SAMPLES]
+    subset = rng.permutation(len(Z))[: TUNING.search_samples]
     basis = np.eye(Z.shape[1])  # of the complement, (r, free)
     remaining = np.zeros((0, Z.shape[1]))
     results: list[tuple[np.ndarray, AscentResult, int]] = []
@@ -197,7 +195,7 @@ def pursue(
                 np.concatenate([rng.standard_normal((n_init, basis.shape[1])), remaining @ basis])
             )
             free = Z @ basis
-            if len(Z) > _SEARCH_SAMPLES:
+            if len(Z) > TUNING.search_samples:
                 sketch = ascend(free[subset], objective, starts, max_iter, tol)
                 result = _refine(free, objective, sketch, max_iter, tol)
             else:

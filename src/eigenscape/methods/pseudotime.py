@@ -19,9 +19,7 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import run_parallel
-
-#: Fewest points on either side of a cut: the correlation of fewer is often 1 by chance.
-_MIN_SIDE = 5
+from eigenscape.methods.tuning import TUNING
 
 
 def pseudotime_coordinates(values: np.ndarray, vectors: np.ndarray, n_stationary: int) -> np.ndarray:
@@ -45,7 +43,7 @@ class PseudotimeDistances:
 
 
 def kendall_cut(
-    first: np.ndarray, second: np.ndarray, fewest: int = _MIN_SIDE, n_jobs: int | None = None
+    first: np.ndarray, second: np.ndarray, fewest: int = TUNING.cut_points, n_jobs: int | None = None
 ) -> int:
     r"""Return the number ``t`` of leading elements with the largest difference of Kendall correlations.
 
@@ -91,7 +89,7 @@ class Branch:
         score = float(rows[0][tips[2]] + rows[1][tips[2]]) / length if length > 0 else 0.0
         return Branch(members, np.array(tips), np.array(rows), score)
 
-    def split(self, fewest: int = _MIN_SIDE, n_jobs: int | None = None) -> list[np.ndarray]:
+    def split(self, fewest: int = TUNING.cut_points, n_jobs: int | None = None) -> list[np.ndarray]:
         """Return the points that belong to no single branch, and the points of the branch of each tip.
 
         Away from a tip, the distances to the other two decrease together as far as the branching, and then
@@ -120,7 +118,7 @@ def branches(
     among the groups of more than three times ``min_size`` points, the fewest before and after a cut.
     Undecided points keep its number, and branches are appended.
     """
-    fewest = max(min_size, _MIN_SIDE)
+    fewest = max(min_size, TUNING.cut_points)
     groups = [np.flatnonzero(distances.labels == label) for label in range(int(distances.labels.max()) + 1)]
     found: dict[int, Branch] = {}
     for _ in range(n_branchings):

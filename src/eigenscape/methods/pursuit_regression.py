@@ -19,11 +19,7 @@ from scipy import linalg
 from scipy.interpolate import BSpline, make_lsq_spline, make_smoothing_spline
 
 from eigenscape._progress import stage
-
-#: Values of a projection are averaged in at most so many groups before a spline is fitted.
-_MAX_GROUPS = 100
-#: Ridge of a step of Gauss and Newton, relative to the mean diagonal.
-_RIDGE = 1e-3
+from eigenscape.methods.tuning import TUNING
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +151,7 @@ def _new_term(
     even function.
     """
     n, d = Z.shape
-    linear = linalg.solve(Z.T @ Z + _RIDGE * n * np.eye(d), Z.T @ residual, assume_a="pos")
+    linear = linalg.solve(Z.T @ Z + TUNING.newton_ridge * n * np.eye(d), Z.T @ residual, assume_a="pos")
     hessian = linalg.eigh(Z.T @ (residual[:, None] * Z))
     order = np.argsort(-np.abs(hessian[0]))[:2]
     random = rng.standard_normal((options.n_init, d)) * (Z != 0).any(axis=0)
@@ -176,7 +172,7 @@ def _improve(
         value, slope = term.value_and_slope(Z @ term.direction)
         J = slope[:, None] * Z
         gram = J.T @ J
-        ridge = _RIDGE * np.trace(gram) / len(gram)
+        ridge = TUNING.newton_ridge * np.trace(gram) / len(gram)
         if ridge < np.finfo(float).tiny:  # a constant function has no better direction nearby
             break
         step = linalg.solve(gram + ridge * np.eye(len(gram)), J.T @ (residual - value), assume_a="pos")
@@ -234,8 +230,10 @@ def smooth(
     P = Z @ direction
     order = np.argsort(P, kind="stable")
     _, first = np.unique(P[order], return_index=True)
-    if len(first) > _MAX_GROUPS:
-        first = first[np.unique(np.searchsorted(first, np.arange(_MAX_GROUPS) * len(P) // _MAX_GROUPS))]
+    if len(first) > TUNING.max_groups:
+        first = first[
+            np.unique(np.searchsorted(first, np.arange(TUNING.max_groups) * len(P) // TUNING.max_groups))
+        ]
     counts = np.diff(np.append(first, len(P)))
     x = np.add.reduceat(P[order], first) / counts
     y = np.add.reduceat(target[order], first) / counts
