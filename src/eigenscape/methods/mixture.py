@@ -1,8 +1,8 @@
 """A mixture of affine maps, weighted by Gaussian kernels, and its Jacobian (Brand sec. 3).
 
 The weight of a kernel at a point is its posterior probability (Brand eq. 14), minus ``TUNING.negligible``,
-and zero if that is negative. So the weights are sparse and still a continuous function of the point, which they
-would not be if small posteriors were dropped. They are divided by their sum. All computations use log
+and zero if that is negative. So the weights are sparse and still a continuous function of the point, which
+they would not be if small posteriors were dropped. They are divided by their sum. All computations use log
 densities, so that a point far from all kernels belongs to the nearest one.
 """
 
