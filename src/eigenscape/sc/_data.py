@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,6 @@ from eigenscape.distributed import is_collection
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import check_count
 from eigenscape.solvers import SolverConfig
-
-#: Above this many genes the default representation is the PCA, as in scanpy.
-_MANY_GENES = 50
 
 
 def check_annotated(adata: Any, name: str = "adata") -> Any:
@@ -42,16 +40,24 @@ def check_writable(adata: Any, copy: bool) -> None:
         raise ValueError(f"adata is backed by a file, so {kind} is not supported; pass adata.to_memory()")
 
 
-def output(adata: Any, copy: bool) -> Any:
-    """Return the object to which results are written: a copy, or the object itself.
+def write(adata: Any, copy: bool, **fields: Mapping[str, Any]) -> Any:
+    """Write the entries of ``obs``, ``obsm``, ``obsp`` and ``uns`` to ``adata``, or to a copy and return it.
 
     A view becomes an object of its own, so that nothing is written to its parent.
     """
     if copy:
-        return adata.copy()
-    if adata.is_view:
+        adata = adata.copy()
+    elif adata.is_view:
         adata._init_as_actual(adata.copy())
-    return adata
+    for field, entries in fields.items():
+        for name, value in entries.items():
+            getattr(adata, field)[name] = value
+    return adata if copy else None
+
+
+def not_none(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are set, since h5ad files cannot store None."""
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def in_memory(values: Any, field: str = "a matrix of adata") -> Any:
@@ -89,11 +95,11 @@ def representation_field(adata: Any, use_rep: str | None, n_pcs: int | None) -> 
     if n_pcs is not None:
         check_count("n_pcs", n_pcs, minimum=0)
     if use_rep is None:
-        use_rep = "X" if n_pcs == 0 or adata.n_vars <= _MANY_GENES else "X_pca"
+        use_rep = "X" if n_pcs == 0 or adata.n_vars <= 50 else "X_pca"
         if use_rep == "X_pca" and use_rep not in adata.obsm:
             raise ValueError(
-                f"adata.obsm has no 'X_pca', the default for more than {_MANY_GENES} genes; run"
-                " scanpy.pp.pca first, or pass use_rep='X' or another key of obsm"
+                "adata.obsm has no 'X_pca', the default for more than 50 genes; run scanpy.pp.pca first, or"
+                " pass use_rep='X' or another key of obsm"
             )
     if use_rep == "X" and n_pcs:
         raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
@@ -103,6 +109,12 @@ def representation_field(adata: Any, use_rep: str | None, n_pcs: int | None) -> 
         known = ", ".join(map(repr, ["X", *adata.obsm]))
         raise ValueError(f"adata.obsm has no {use_rep!r}; choose use_rep among {known}")
     return use_rep
+
+
+def stored_field(params: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """Return ``use_rep`` and ``n_pcs`` of stored parameters, which a file may return as NumPy types."""
+    use_rep, n_pcs = params.get("use_rep"), params.get("n_pcs")
+    return None if use_rep is None else str(use_rep), None if n_pcs is None else int(n_pcs)
 
 
 def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
@@ -119,13 +131,17 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
 
 
 def write_map(
-    adata: Any, key: str, coordinates: np.ndarray, values: np.ndarray, params: dict[str, Any], **arrays: Any
-) -> None:
+    adata: Any,
+    copy: bool,
+    key: str,
+    coordinates: np.ndarray,
+    values: np.ndarray,
+    params: dict[str, Any],
+    **arrays: Any,
+) -> Any:
     """Write coordinates, eigenvalues and what places new cells, in types that h5ad files can store."""
-    adata.obsm[f"X_{key}"] = coordinates
-    adata.uns[f"{key}_evals"] = values
-    stored = {name: value for name, value in params.items() if value is not None}
-    adata.uns[key] = {"params": stored, **arrays}
+    uns = {f"{key}_evals": values, key: {"params": not_none(params), **arrays}}
+    return write(adata, copy, obsm={f"X_{key}": coordinates}, uns=uns)
 
 
 def solver_config(random_state: Seed, n_jobs: int | None) -> SolverConfig:

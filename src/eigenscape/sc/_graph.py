@@ -1,22 +1,24 @@
-"""Neighbour graphs stored in AnnData objects, by scanpy or by :func:`eigenscape.sc.pp.neighbors`."""
+"""``pp.neighbors``, and neighbour graphs stored in AnnData objects by it or by scanpy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from eigenscape._threads import kept_threads
 from eigenscape._warnings import warn
+from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph
-from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import union_with_transpose, without_self
+from eigenscape.graph.sparse_distances import SHORTEST, union_with_transpose, without_self
 from eigenscape.kernels.neighbor_weights import (
     FuzzyWeights,
     GaussWeights,
@@ -25,11 +27,113 @@ from eigenscape.kernels.neighbor_weights import (
     edge_weights,
     sorted_lists,
 )
-from eigenscape.sc._data import in_memory, representation
+from eigenscape.sc._data import check_writable, in_memory, not_none, representation, stored_field, write
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
-#: Mean relative difference between stored weights and their formula (scanpy: single precision).
-_SAME_WEIGHTS = 1e-3
+
+
+def neighbors(
+    adata: Any,
+    n_neighbors: int = 15,
+    n_pcs: int | None = None,
+    *,
+    use_rep: str | None = None,
+    method: Literal["umap", "gauss"] = "umap",
+    search: Neighbors = "auto",
+    metric: str = "euclidean",
+    metric_kwds: Mapping[str, Any] | None = None,
+    random_state: int = 0,
+    key_added: str | None = None,
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    """Compute the graph of nearest neighbours, written as ``scanpy.pp.neighbors`` writes it.
+
+    Parameters
+    ----------
+    adata : AnnData
+    n_neighbors : int, default=15
+        Number of neighbours of a cell, itself included (as in scanpy).
+    n_pcs : int or None, default=None
+        Number of columns of the representation. If None, all columns. If 0, ``X`` is used.
+    use_rep : str or None, default=None
+        Representation of the cells: "X" or a key of ``obsm``. If None, "X_pca" if there are more than 50
+        genes, otherwise "X".
+    method : {"umap", "gauss"}, default="umap"
+        Weights of the edges: fuzzy sets (McInnes et al. 2018), or Gaussians with a width for each cell
+        (Haghverdi et al. 2016).
+    search : {"auto", "exact", "approximate"} or object, default="auto"
+        How neighbours are searched, as for :class:`~eigenscape.options.KNNGraph`. The share of true
+        neighbours found is written to ``uns[key]["recall"]``; it is 1 for an exact search.
+    metric : str, default="euclidean"
+        Metric of scikit-learn.
+    metric_kwds : mapping or None, default=None
+        Further arguments of the metric.
+    random_state : int, default=0
+        Recorded; the search does not depend on it.
+    key_added : str or None, default=None
+        If given, results are in ``uns[key_added]``, ``obsp[key_added + "_distances"]`` and
+        ``obsp[key_added + "_connectivities"]``.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
+
+    Returns
+    -------
+    AnnData or None
+        ``uns["neighbors"]`` has the keys and parameters, ``obsp["distances"]`` the distances to the
+        ``n_neighbors - 1`` nearest others, ``obsp["connectivities"]`` the symmetric weights.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata, n_neighbors=10)
+    >>> adata.obsp["distances"].nnz
+    900
+    """
+    check_writable(adata, copy)
+    check_choice("method", method, ("umap", "gauss"))
+    check_count("random_state", random_state, minimum=0)
+    k = check_count("n_neighbors", n_neighbors, minimum=2)
+    if k > adata.n_obs:
+        raise ValueError(
+            f"n_neighbors={k} (the cell itself included) needs at least {k} cells, got {adata.n_obs}; lower"
+            " n_neighbors"
+        )
+    rows, _ = representation(adata, use_rep, n_pcs)
+    with kept_threads(n_jobs):
+        index = neighbor_index(rows, metric, dict(metric_kwds or {}) or None, n_jobs, search)
+        lists = index.nearest_others_graph(k - 1)
+        rule, parameters = weight_rule(method, k, lists)
+        weights = edge_weights(lists, rule, parameters)
+    prefix = "" if key_added is None else f"{key_added}_"
+    names = {"connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances"}
+    params = {"n_neighbors": k, "method": method, "random_state": random_state, "metric": metric}
+    optional = {"metric_kwds": dict(metric_kwds or {}) or None, "use_rep": use_rep, "n_pcs": n_pcs}
+    graph = {**names, "params": not_none({**params, **optional}), "recall": float(index.recall)}
+    matrices = _weight_matrix(weights, method), _distance_matrix(lists)
+    return write(
+        adata,
+        copy,
+        uns={"neighbors" if key_added is None else key_added: graph},
+        obsp=dict(zip(names.values(), matrices, strict=True)),
+    )
+
+
+def _distance_matrix(lists: sparse.csr_array) -> sparse.csr_matrix:
+    """Return distances in the type that scanpy writes, distances of 0 stored as such."""
+    data = np.where(lists.data <= SHORTEST, 0.0, lists.data)
+    return sparse.csr_matrix((data, lists.indices, lists.indptr), shape=lists.shape)
+
+
+def _weight_matrix(weights: sparse.csr_array, method: str) -> sparse.csr_matrix:
+    """Return weights in the types that scanpy writes: fuzzy ones in single precision."""
+    matrix = sparse.csr_matrix(weights, dtype=np.float32 if method == "umap" else np.float64)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +208,7 @@ class StoredGraph:
 
     def rows(self) -> Any:
         """Return the rows that represent the cells in this graph."""
-        use_rep, n_pcs = self.params.get("use_rep"), self.params.get("n_pcs")
-        rows, _ = representation(
-            self.adata, None if use_rep is None else str(use_rep), None if n_pcs is None else int(n_pcs)
-        )
-        return rows
+        return representation(self.adata, *stored_field(self.params))[0]
 
     def graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
         """Return the graph with an index of the cells, which finds the neighbours of new ones."""
@@ -116,15 +216,8 @@ class StoredGraph:
         index = neighbor_index(rows, str(metric), dict(options or {}) or None, n_jobs)
         lists = self.distances()
         radii = np.maximum.reduceat(lists.data, lists.indptr[:-1])
-        return NeighborGraph(
-            index,
-            index.vertices(),
-            lists,
-            union_with_transpose(lists, n_jobs),
-            radii,
-            self.n_neighbors - 1,
-            np.arange(len(radii)),
-        )
+        both, own = union_with_transpose(lists, n_jobs), np.arange(len(radii))
+        return NeighborGraph(index, index.vertices(), lists, both, radii, self.n_neighbors - 1, own)
 
     def distinct_graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
         """Return the graph, or raise ValueError if cells have equal rows, whose paths are ambiguous."""
@@ -143,7 +236,7 @@ class StoredGraph:
         rule, parameters = weight_rule(self.method, self.n_neighbors, graph.neighbors)
         weights = self.connectivities()
         expected = edge_weights(graph.neighbors, rule, parameters)
-        if abs(expected - weights).sum() > _SAME_WEIGHTS * weights.sum():
+        if abs(expected - weights).sum() > 1e-3 * weights.sum():  # scanpy's are in single precision
             raise ValueError(
                 f"the connectivities differ from method={self.method!r} applied to the stored distances, so"
                 " new cells cannot be weighed in the same way; run eigenscape.sc.pp.neighbors or"

@@ -20,7 +20,7 @@ from eigenscape.methods.laplacian import GeneralizedScale
 from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel, uniform_weights
 from eigenscape.pieces import split_graph
-from eigenscape.sc._data import in_memory, representation_field
+from eigenscape.sc._data import in_memory, representation_field, stored_field
 from eigenscape.sc._graph import StoredGraph
 from eigenscape.solvers import EigenPairs
 
@@ -67,9 +67,7 @@ class StoredMap:
     def field(self) -> tuple[str, int | None]:
         """Return the name of the representation and the number of its columns, None for all."""
         params = self.params if self.method == "kernel_pca" else self.stored_graph().params
-        use_rep, n_pcs = params.get("use_rep"), params.get("n_pcs")
-        n_pcs = None if n_pcs is None else int(n_pcs)
-        use_rep = None if use_rep is None else str(use_rep)
+        use_rep, n_pcs = stored_field(params)
         return representation_field(self.adata, use_rep, n_pcs), n_pcs
 
     def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
@@ -81,10 +79,8 @@ class StoredMap:
             graph = self.stored_graph().distinct_graph(rows, n_jobs)
             kernel: BoundKernel = GeodesicKernel(split_graph(graph, "connect").parts[0], n_jobs)
         else:
-            names = ("gamma", "degree", "coef0")
-            options: dict[str, Any] = {
-                name: float(self.params[name]) for name in names if name in self.params
-            }
+            names = [name for name in ("gamma", "degree", "coef0") if name in self.params]
+            options: dict[str, Any] = {name: float(self.params[name]) for name in names}
             kernel = kernel_by_name(str(self.params["kernel"]), **options, around_mean=True).bind(rows)
         means = np.asarray(self.adata.uns[self.basis]["column_means"], dtype=np.float64)
         pairs = self._pairs(self.coordinates / np.sqrt(self.values), self.values)
@@ -101,9 +97,8 @@ class StoredMap:
         vectors = self.coordinates * np.sqrt(transitions.sums / m)[:, None]
         trivial = np.sqrt(largest / largest.sum())
         pairs = self._pairs(np.column_stack([trivial, vectors]), np.concatenate([[1.0], self.values]))
-        return Embedding(
-            Eigenfunctions(kernel, pairs), GeneralizedScale(float(transitions.sums.mean())), trivial=1
-        )
+        scale = GeneralizedScale(float(transitions.sums.mean()))
+        return Embedding(Eigenfunctions(kernel, pairs), scale, trivial=1)
 
     def _pairs(self, vectors: np.ndarray, values: np.ndarray) -> EigenPairs:
         """Return the stored eigenpairs; raise ValueError if the vectors are no longer orthonormal."""

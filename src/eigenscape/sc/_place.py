@@ -1,4 +1,4 @@
-"""``tl.place``: new cells on the map of a reference."""
+"""``tl.place``: new cells on the map of a reference; ``tl.loss``: how well the map describes them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from eigenscape._typing import is_sparse
 from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
-from eigenscape.sc._data import check_annotated, check_writable, output, representation
+from eigenscape.quality.loss import kernel_loss
+from eigenscape.sc._data import check_annotated, check_writable, representation, write
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._projection import Projection, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
-
-#: A new row this near to a reference cell, relative to its length, is the same cell projected anew.
-_SAME = 1e-5
 
 
 def place(
@@ -97,16 +95,61 @@ def place(
         if cells.weights is not None:
             for name in columns:
                 found.update(_labels(adata_ref, name, cells.weights))
-            found.update(_novelty(cells.mean_distances, reference.mean_distances))
+            known = reference.mean_distances
+            found["place_distance"] = cells.mean_distances / np.median(known)
+            found["place_novelty"] = _shares(cells.mean_distances, known)
         if stored.method == "diffmap":
             found.update(_pseudotime(stored, coordinates, cells.nearest))
         if field == "X_pca" and "PCs" in adata_ref.varm:
-            found["place_residual"] = _residual_shares(adata, adata_ref)
-    adata = output(adata, copy)
-    adata.obsm[f"X_{basis}"] = coordinates
-    for name, values in found.items():
-        adata.obs[name] = values
-    return adata if copy else None
+            residuals = Projection.of(adata_ref).residuals
+            found["place_residual"] = _shares(residuals(adata), residuals(adata_ref))
+    return write(adata, copy, obsm={f"X_{basis}": coordinates}, obs=found)
+
+
+def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: int | None = None) -> float:
+    """Compute the mean squared error of a kernel's expansion in the eigenfunctions of a map (Bengio sec. 4).
+
+    Parameters
+    ----------
+    adata : AnnData
+        Held-out cells, as for :func:`place`; or the cells of the map itself if ``adata_ref`` is None. The
+        time is proportional to the square of the number of held-out cells.
+    adata_ref : AnnData or None, default=None
+        Reference with the map.
+    basis : str, default="diffmap"
+        Name of the map, its ``key_added``.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    float
+        Lower is better. The loss of the cells of the map decreases with every further component; the loss of
+        held-out cells increases again where components describe noise. Losses of maps of different kernels or
+        graphs are not comparable.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.diffmap(adata, n_comps=4)
+    >>> bool(sc.tl.loss(adata) > 0)
+    True
+    """
+    check_annotated(adata)
+    reference = adata if adata_ref is None else check_annotated(adata_ref, "adata_ref")
+    stored = StoredMap.of(reference, basis)
+    if adata_ref is not None and adata.n_obs < 2:
+        raise ValueError("the loss is a mean over pairs of cells and needs at least 2, got 1")
+    with kept_threads(n_jobs):
+        known = Reference.of(stored, False, None, n_jobs)
+        embedding = stored.embedding(known.rows, known.affinity, n_jobs)
+        if adata_ref is None:
+            return kernel_loss(embedding)
+        cells = known.cells(new_rows(adata, adata_ref, *stored.field()))
+        return kernel_loss(embedding, cells.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +200,8 @@ class Reference:
         lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
         nearest, means = indices[:, 0], lengths.mean(axis=1)
         squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
-        same = np.flatnonzero(lengths[:, 0] <= _SAME * np.sqrt(np.asarray(squares).ravel()))
+        # A row this near to a reference cell, relative to its length, is the same cell projected anew.
+        same = np.flatnonzero(lengths[:, 0] <= 1e-5 * np.sqrt(np.asarray(squares).ravel()))
         if len(same):
             rows = _replace_rows(rows, same, self.rows[nearest[same]])
             means[same] = self.mean_distances[nearest[same]]
@@ -188,22 +232,13 @@ def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, A
     if not (codes >= 0).any():
         raise ValueError(f"adata_ref.obs[{name!r}] has no label; all are missing")
     known = np.flatnonzero(codes >= 0)
-    indicator = sparse.csr_array(
-        (np.ones(len(known)), (known, codes[known])), shape=(len(codes), len(categories))
-    )
-    votes = (weights @ indicator).toarray()
+    entries, shape = (np.ones(len(known)), (known, codes[known])), (len(codes), len(categories))
+    votes = (weights @ sparse.csr_array(entries, shape=shape)).toarray()
     total = votes.sum(axis=1)
     best = np.where(total > 0, votes.argmax(axis=1), -1)
     confidence = np.divide(votes.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)
-    return {
-        name: pandas.Categorical.from_codes(best, categories=categories),
-        f"{name}_confidence": confidence,
-    }
-
-
-def _novelty(new: np.ndarray, reference: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the distances over their median in the reference, and their shares of smaller ones there."""
-    return {"place_distance": new / np.median(reference), "place_novelty": _shares(new, reference)}
+    found = pandas.Categorical.from_codes(best, categories=categories)
+    return {name: found, f"{name}_confidence": confidence}
 
 
 def _shares(new: np.ndarray, reference: np.ndarray) -> np.ndarray:
@@ -224,8 +259,3 @@ def _pseudotime(stored: StoredMap, coordinates: np.ndarray, nearest: np.ndarray 
     times = np.linalg.norm(new - distances.coordinates[root], axis=1) / float(recorded["scale"])
     times[distances.labels[nearest] != distances.labels[root]] = np.inf
     return {"dpt_pseudotime": times}
-
-
-def _residual_shares(adata: Any, adata_ref: Any) -> np.ndarray:
-    projection = Projection.of(adata_ref)
-    return _shares(projection.residuals(adata), projection.residuals(adata_ref))

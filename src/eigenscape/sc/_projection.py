@@ -12,9 +12,6 @@ from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import gene_positions
 from eigenscape.sc._data import in_memory, numeric_rows
 
-#: Number of reference cells from which the centre of the PCA is derived, and whose projections are checked.
-_CHECKED = 200
-
 
 def new_rows(adata: Any, adata_ref: Any, field: str, n_pcs: int | None) -> Any:
     """Return the rows of new cells in the representation ``field`` of the reference."""
@@ -53,9 +50,9 @@ class Projection:
         axes = np.asarray(in_memory(adata.varm["PCs"]), dtype=np.float64)
         genes = np.flatnonzero(axes.any(axis=1))
         stored = np.asarray(in_memory(adata.obsm["X_pca"]), dtype=np.float64)
-        which = np.linspace(0, adata.n_obs - 1, min(adata.n_obs, _CHECKED)).astype(np.intp)
-        rows = _columns(numeric_rows(adata[np.unique(which)].X, "adata_ref.X"), genes)
-        difference = rows @ axes[genes] - stored[np.unique(which)]
+        which = np.unique(np.linspace(0, adata.n_obs - 1, min(adata.n_obs, 200)).astype(np.intp))
+        rows = _columns(numeric_rows(adata[which].X, "adata_ref.X"), genes)
+        difference = rows @ axes[genes] - stored[which]
         offset = difference.mean(axis=0)
         if np.abs(difference - offset).max() > 1e-3 * np.abs(stored).max():
             raise ValueError(

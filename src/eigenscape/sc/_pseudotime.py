@@ -11,9 +11,9 @@ from eigenscape._threads import kept_threads
 from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
-from eigenscape.sc._data import check_writable, in_memory, output
-from eigenscape.sc._diffmap import diffmap
+from eigenscape.sc._data import check_writable, in_memory, write
 from eigenscape.sc._graph import StoredGraph
+from eigenscape.sc._maps import diffmap
 
 
 def dpt(
@@ -82,9 +82,7 @@ def dpt(
     if f"X_{basis}" not in adata.obsm:
         if basis != "diffmap":
             raise ValueError(f"adata.obsm has no 'X_{basis}'; run tl.diffmap with key_added={basis!r} first")
-        adata = diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs, copy=True) if copy else adata
-        if not copy:
-            diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs)
+        adata = diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs, copy=copy) or adata
     with kept_threads(n_jobs):
         distances = pseudotime_distances(adata, basis, n_dcs, neighbors_key)
         row = distances(iroot)
@@ -93,14 +91,12 @@ def dpt(
             size = int(min_group_size * adata.n_obs if min_group_size < 1 else min_group_size)
             groups = branches(distances, n_branchings, iroot, size, n_jobs)
     scale = float(row[np.isfinite(row)].max())
-    adata = output(adata, copy)
-    adata.uns["iroot"] = iroot
-    adata.uns["dpt"] = {"params": {"n_dcs": n_dcs, "basis": basis, "scale": scale}}
-    adata.obs["dpt_pseudotime"] = row / scale
+    obs: dict[str, Any] = {"dpt_pseudotime": row / scale}
     if groups is not None:
         names = np.arange(groups.max() + 1).astype(str)
-        adata.obs["dpt_groups"] = pandas.Categorical(names[groups], categories=names)
-    return adata if copy else None
+        obs["dpt_groups"] = pandas.Categorical(names[groups], categories=names)
+    params = {"n_dcs": n_dcs, "basis": basis, "scale": scale}
+    return write(adata, copy, uns={"iroot": iroot, "dpt": {"params": params}}, obs=obs)
 
 
 def root_cell(adata: Any, root: int | str | None) -> int:
@@ -131,8 +127,7 @@ def pseudotime_distances(
         raise ValueError(f"adata.uns has no '{basis}_evals'; run tl.diffmap first")
     values = np.asarray(adata.uns[f"{basis}_evals"], dtype=np.float64)
     vectors = np.asarray(in_memory(adata.obsm[f"X_{basis}"]), dtype=np.float64)
-    if check_count("n_dcs", n_dcs, minimum=2) > len(values):
-        n_dcs = len(values)
+    n_dcs = min(check_count("n_dcs", n_dcs, minimum=2), len(values))
     key = adata.uns.get(basis, {}).get("params", {}).get("neighbors_key", neighbors_key)
     labels = component_labels(StoredGraph.of(adata, neighbors_key or key).connectivities())
     n_stationary = int(labels.max()) + 1

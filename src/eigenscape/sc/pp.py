@@ -1,5 +1,5 @@
 """Preprocessing: the neighbour graph."""
 
-from eigenscape.sc._neighbors import neighbors
+from eigenscape.sc._graph import neighbors
 
 __all__ = ["neighbors"]

@@ -1,9 +1,7 @@
 """Tools: embeddings, clustering, pseudotime, and the mapping of new cells."""
 
-from eigenscape.sc._diffmap import diffmap, laplacian_eigenmaps
-from eigenscape.sc._embeddings import isomap, kernel_pca, spectral_clustering
-from eigenscape.sc._loss import loss
-from eigenscape.sc._place import place
+from eigenscape.sc._maps import diffmap, isomap, kernel_pca, laplacian_eigenmaps, spectral_clustering
+from eigenscape.sc._place import loss, place
 from eigenscape.sc._pseudotime import dpt
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""``tl.isomap``, ``tl.kernel_pca`` and ``tl.spectral_clustering``."""
+"""Maps and clusters of cells: the functions of ``tl`` that need no reference."""
 
 from __future__ import annotations
 
@@ -13,17 +13,145 @@ from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
 from eigenscape.methods.kernel_pca import require_components
+from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
     check_components,
     check_writable,
-    output,
+    not_none,
     representation,
     solver_config,
+    write,
     write_map,
 )
-from eigenscape.sc._graph import StoredGraph
+from eigenscape.sc._graph import StoredGraph, warn_if_disconnected
+from eigenscape.solvers import EigenPairs
+
+
+def diffmap(
+    adata: Any,
+    n_comps: int = 15,
+    *,
+    neighbors_key: str | None = None,
+    random_state: Seed = 0,
+    key_added: str = "diffmap",
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    r"""Compute the diffusion map of the neighbour graph (Coifman and Lafon 2006; Haghverdi et al. 2015).
+
+    With the connectivities :math:`W` and their row sums :math:`Q`, the density-normalised kernel is
+    :math:`Q^{-1} W Q^{-1}`; divided by the square roots of its row sums it is the symmetric transition matrix
+    :math:`T`. The coordinates are its eigenvectors of unit length with the largest eigenvalues, the first
+    being the stationary one, as in ``scanpy.tl.diffmap``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+    n_comps : int, default=15
+        Number of eigenvectors, the stationary one included.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="diffmap"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
+
+    Returns
+    -------
+    AnnData or None
+        ``obsm["X_diffmap"]`` (n_obs, n_comps), ``uns["diffmap_evals"]`` (n_comps,), and in
+        ``uns["diffmap"]`` the parameters by which :func:`place` finds the graph.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.diffmap(adata, n_comps=4)
+    >>> adata.obsm["X_diffmap"].shape
+    (100, 4)
+    """
+    check_writable(adata, copy)
+    check_components(n_comps, adata.n_obs)
+    pairs = _walk(adata, neighbors_key, 1.0, n_comps, random_state, n_jobs)[1]
+    params = {"method": "diffmap", "neighbors_key": neighbors_key, "n_comps": n_comps}
+    return write_map(adata, copy, key_added, pairs.vectors, pairs.values, params)
+
+
+def laplacian_eigenmaps(
+    adata: Any,
+    n_comps: int = 2,
+    *,
+    neighbors_key: str | None = None,
+    random_state: Seed = 0,
+    key_added: str = "laplacian_eigenmaps",
+    n_jobs: int | None = None,
+    copy: bool = False,
+) -> Any:
+    r"""Compute Laplacian eigenmaps of the neighbour graph (Belkin and Niyogi 2003; Bengio eq. 13).
+
+    With the connectivities :math:`W` and their row sums :math:`S`, the coordinates solve
+    :math:`(S - W) z = \sigma S z` for the smallest :math:`\sigma` after the constant solution.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Data with a neighbour graph, computed by :func:`eigenscape.sc.pp.neighbors` or scanpy.
+    n_comps : int, default=2
+        Number of coordinates.
+    neighbors_key : str or None, default=None
+        Key of ``uns`` with the neighbour graph. If None, "neighbors".
+    random_state : int, RandomState or None, default=0
+        Seed of the eigensolver.
+    key_added : str, default="laplacian_eigenmaps"
+        Name of the results.
+    n_jobs : int or None, default=None
+        Number of threads.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of changing ``adata``.
+
+    Returns
+    -------
+    AnnData or None
+        ``obsm["X_laplacian_eigenmaps"]`` (n_obs, n_comps), ``uns["laplacian_eigenmaps_evals"]``, the
+        eigenvalues :math:`1 - \sigma`, and the parameters in ``uns["laplacian_eigenmaps"]``.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from eigenscape import sc
+    >>> adata = anndata.AnnData(np.random.default_rng(0).standard_normal((100, 5)))
+    >>> sc.pp.neighbors(adata)
+    >>> sc.tl.laplacian_eigenmaps(adata, n_comps=3)
+    >>> adata.obsm["X_laplacian_eigenmaps"].shape
+    (100, 3)
+    """
+    check_writable(adata, copy)
+    check_components(n_comps, adata.n_obs, trivial=1)
+    transitions, pairs = _walk(adata, neighbors_key, 0.0, n_comps + 1, random_state, n_jobs)
+    coordinates = np.sqrt(adata.n_obs) * pairs.vectors[:, 1:] / np.sqrt(transitions.sums)[:, None]
+    params = {"method": "laplacian_eigenmaps", "neighbors_key": neighbors_key, "n_comps": n_comps}
+    return write_map(adata, copy, key_added, coordinates, pairs.values[1:], params)
+
+
+def _walk(
+    adata: Any, neighbors_key: str | None, alpha: float, count: int, random_state: Seed, n_jobs: int | None
+) -> tuple[Transitions, EigenPairs]:
+    """Return the random walk on the stored graph, and its ``count`` largest eigenpairs."""
+    solver = solver_config(random_state, n_jobs)
+    weights = StoredGraph.of(adata, neighbors_key).connectivities()
+    warn_if_disconnected(weights)
+    with kept_threads(n_jobs):
+        transitions = Transitions.of(weights, alpha)
+        return transitions, transitions.eigenpairs(count, solver)
 
 
 def isomap(
@@ -80,10 +208,8 @@ def isomap(
     with kept_threads(n_jobs):
         graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
         embedding = require_components(geodesic_map(graph, n_comps, solver), n_comps)
-    adata = output(adata, copy)
     params = {"method": "isomap", "neighbors_key": neighbors_key, "n_comps": n_comps}
-    _write_centered(adata, key_added, embedding, params)
-    return adata if copy else None
+    return _write_centered(adata, copy, key_added, embedding, params)
 
 
 def kernel_pca(
@@ -150,23 +276,17 @@ def kernel_pca(
     rows, field = representation(adata, use_rep, n_pcs)
     options: dict[str, Any] = {"kernel": kernel, "degree": degree, "coef0": coef0}
     model = KernelPCA(n_comps, gamma=gamma, random_state=random_state, n_jobs=n_jobs, **options).fit(rows)
-    adata = output(adata, copy)
     params = {"method": "kernel_pca", "use_rep": field, "n_pcs": n_pcs, "n_comps": n_comps, **options}
-    _write_centered(adata, key_added, model._model_, {**params, "gamma": getattr(model, "gamma_", None)})
-    return adata if copy else None
+    params["gamma"] = getattr(model, "gamma_", None)
+    return _write_centered(adata, copy, key_added, model._model_, params)
 
 
-def _write_centered(adata: Any, key: str, embedding: Embedding, params: dict[str, Any]) -> None:
+def _write_centered(adata: Any, copy: bool, key: str, embedding: Embedding, params: dict[str, Any]) -> Any:
     """Write the map of a centred kernel with the means by which new cells are centred."""
-    kernel = embedding.kernel
+    kernel, coordinates = embedding.kernel, embedding.coordinates
     assert isinstance(kernel, CenteredKernel)
-    write_map(
-        adata,
-        key,
-        embedding.coordinates,
-        embedding.eigenvalues,
-        params,
-        column_means=kernel.column_means,
+    return write_map(
+        adata, copy, key, coordinates, embedding.eigenvalues, params, column_means=kernel.column_means
     )
 
 
@@ -231,11 +351,11 @@ def spectral_clustering(
         random_state=random_state,
         n_jobs=n_jobs,
     ).fit(weights)
-    adata = output(adata, copy)
     names = np.arange(n_clusters).astype(str)
-    adata.obs[key_added] = pandas.Categorical(names[model.labels_], categories=names)
-    params: dict[str, Any] = {"method": "spectral_clustering", "n_clusters": n_clusters}
-    if neighbors_key is not None:
-        params["neighbors_key"] = neighbors_key
-    adata.uns[key_added] = {"params": params, "ncut": float(model.ncut_)}
-    return adata if copy else None
+    params = {"method": "spectral_clustering", "n_clusters": n_clusters, "neighbors_key": neighbors_key}
+    return write(
+        adata,
+        copy,
+        obs={key_added: pandas.Categorical(names[model.labels_], categories=names)},
+        uns={key_added: {"params": not_none(params), "ncut": float(model.ncut_)}},
+    )
