@@ -12,15 +12,8 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.distances import Distances, row_blocks
 from eigenscape.app.explore.maps import ExploredMap
-from eigenscape.app.explore.tasks import N_NEIGHBORS
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.quality import procrustes
-
-#: Number of columns and of labels that explain a selection.
-_MAX_EXPLAINED = 30
-#: Number of points of the grid of an eigenfunction in each direction.
-_GRID = 64
-#: Quantile of the normal distribution for intervals of 95 %.
-_NORMAL = 1.959964
 
 
 def distances_from(data: Dataset, distances: Distances, row: int, scaler: Any = None) -> np.ndarray:
@@ -34,7 +27,7 @@ def missing_neighbors(
     entry: ExploredMap, data: Dataset, distances: Distances, row: int
 ) -> dict[str, list[int]]:
     """Return the neighbours in the data that are not near on the map, and the reverse."""
-    k = max(1, min(N_NEIGHBORS, data.n - 1))
+    k = max(1, min(TUNING.n_neighbors, data.n - 1))
     from_row = distances_from(data, distances, row, entry.scaler)
     plane = entry.coordinates[:, :2]
     near, shown = _nearest(from_row, row, k), _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
@@ -98,11 +91,12 @@ def eigenfunction_grid(entry: ExploredMap, data: Dataset, component: int) -> dic
         raise CommandError(f"the eigenfunction cannot be evaluated: {entry.transform_reason}")
     low, high = np.nanmin(data.rows(slice(None)), axis=0), np.nanmax(data.rows(slice(None)), axis=0)
     margin = 0.05 * np.where(high > low, high - low, 1.0)
-    x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], _GRID) for i in range(2))
-    points = np.column_stack([np.tile(x, _GRID), np.repeat(y, _GRID)])  # rows of the grid from y[0] upwards
+    x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], TUNING.grid) for i in range(2))
+    # rows of the grid from y[0] upwards
+    points = np.column_stack([np.tile(x, TUNING.grid), np.repeat(y, TUNING.grid)])
     values = np.asarray(entry.model.transform(points), dtype=np.float64)[:, component]
     extent = [x[0], x[-1], y[0], y[-1]]
-    return {"nx": _GRID, "ny": _GRID, "extent": extent, "values": values}
+    return {"nx": TUNING.grid, "ny": TUNING.grid, "extent": extent, "values": values}
 
 
 def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
@@ -173,8 +167,8 @@ def _effects(
     effect = np.where(usable, (m1 - m2) / np.where(usable, pooled, 1.0), 0.0)
     with np.errstate(divide="ignore"):
         variance = 1 / n1 + 1 / n2 + np.square(effect) / (2 * (n1 + n2))  # Hedges and Olkin 1985
-    half = _NORMAL * np.sqrt(variance)
-    order = [int(j) for j in np.argsort(-np.abs(effect), kind="stable") if usable[j]][:_MAX_EXPLAINED]
+    half = TUNING.normal * np.sqrt(variance)
+    order = [int(j) for j in np.argsort(-np.abs(effect), kind="stable") if usable[j]]
     return [
         {
             "name": names[j],
@@ -184,7 +178,7 @@ def _effects(
             "low": float(effect[j] - half[j]),
             "high": float(effect[j] + half[j]),
         }
-        for j in order
+        for j in order[: TUNING.explained]
     ]
 
 
@@ -213,4 +207,4 @@ def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
                         "ratio": ratio,
                     }
                 )
-    return sorted(found, key=lambda one: -(one["inside"] - one["outside"]))[:_MAX_EXPLAINED]
+    return sorted(found, key=lambda one: -(one["inside"] - one["outside"]))[: TUNING.explained]

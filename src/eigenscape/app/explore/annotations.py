@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import MISSING, Dataset
+from eigenscape.app.explore.data import Dataset
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import check_target, whole_file
 
 #: Largest number of annotations, of labels of each, and of characters of a name.
@@ -61,7 +62,7 @@ class Annotations:
         with self._lock:
             labels, codes = self._columns[name]
             texts = np.array([*labels, ""], dtype=object)
-            return texts[np.where(codes == MISSING, len(labels), codes)]
+            return texts[np.where(codes == TUNING.missing, len(labels), codes)]
 
     def as_dict(self) -> dict[str, np.ndarray]:
         """Return all annotations by name, as columns of text."""
@@ -76,13 +77,13 @@ class Annotations:
             before = self._columns.get(name)
             if before is None and len(self._columns) >= _MAX_COLUMNS:
                 raise CommandError(f"there are {_MAX_COLUMNS} annotations already; remove one first")
-            labels, codes = ([], np.full(self.data.n, MISSING, dtype="<u2")) if before is None else before
+            labels, codes = before or ([], np.full(self.data.n, TUNING.missing, dtype="<u2"))
             labels, codes = list(labels), codes.copy()
             if label and label not in labels:
                 if len(labels) >= _MAX_LABELS:
                     raise CommandError(f"annotation {name!r} has {_MAX_LABELS} labels already")
                 labels.append(label)
-            codes[mask] = labels.index(label) if label else MISSING
+            codes[mask] = labels.index(label) if label else TUNING.missing
             self._replace({**self._columns, name: (labels, codes)})
 
     def remove(self, name: str) -> bool:
@@ -101,7 +102,7 @@ class Annotations:
 
     def _write(self, path: Path, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
         texts = [
-            np.array([*labels, ""], dtype=object)[np.where(codes == MISSING, len(labels), codes)]
+            np.array([*labels, ""], dtype=object)[np.where(codes == TUNING.missing, len(labels), codes)]
             for labels, codes in columns.values()
         ]
         ids = [] if self.data.ids is None else [list(map(str, self.data.ids))]
@@ -135,8 +136,8 @@ class Annotations:
             labels = [label for label in dict.fromkeys(values) if label]
             codes = {label: code for code, label in enumerate(labels)}
             self._columns[header[place]] = (
-                labels[:MISSING],
-                np.array([codes.get(value, MISSING) for value in values], dtype="<u2"),
+                labels[: TUNING.missing],
+                np.array([codes.get(value, TUNING.missing) for value in values], dtype="<u2"),
             )
 
 

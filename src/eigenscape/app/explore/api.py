@@ -27,20 +27,18 @@ from starlette.routing import Route
 from eigenscape._format import to_json
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore import analysis
-from eigenscape.app.explore.data import MISSING
 from eigenscape.app.explore.exporting import export_table
 from eigenscape.app.explore.inversion import check_point, invert
 from eigenscape.app.explore.placing import place_file, place_text
 from eigenscape.app.explore.requests import parse_index, parse_json, parse_mask, parse_rows, read_json
 from eigenscape.app.explore.security import Refused
 from eigenscape.app.explore.session import MissingError, Session
+from eigenscape.app.explore.tuning import TUNING
 
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
 #: Values of each row that are computed on request, and the jobs that compute them.
 _MEASURED = {"movement": "movement", "density": "scores", "novelty": "scores", "predicted": "predicted"}
-#: Seconds between two comments in a stream of events.
-_EVENT_SECONDS = 15.0
 #: Types of the files of the page; no other file is served.
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -170,7 +168,7 @@ class Api:
         async def stream() -> AsyncIterator[str]:
             try:
                 yield ": connected\n\n"
-                while (event := await subscription.next(_EVENT_SECONDS)) is not None:
+                while (event := await subscription.next(TUNING.event_seconds)) is not None:
                     yield event
             finally:
                 self.session.events.unsubscribe(subscription)
@@ -296,7 +294,7 @@ class Api:
     def _annotations_changed(self) -> Response:
         described = self.session.annotations.describe()
         self.session.events.publish("annotations", described)
-        return as_json({"annotations": described, "missing": MISSING})
+        return as_json({"annotations": described, "missing": TUNING.missing})
 
     def export(self, request: Request, body: dict[str, Any]) -> Response:
         path, name = export_table(self.session, body)

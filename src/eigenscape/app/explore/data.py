@@ -13,16 +13,9 @@ from numpy.typing import ArrayLike
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.origin import Origin
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
 
-#: Number of categories of a column; rarer ones are joined.
-MAX_CATEGORIES = 200
-#: Number of features that are listed as columns.
-MAX_FEATURES = 1000
-#: Number of columns in the description of a row.
-MAX_SHOWN = 60
-#: Code of a missing category.
-MISSING = 65535
 _OTHER = "(other)"
 
 
@@ -47,12 +40,12 @@ def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
     if not column.is_categorical():
         return DataColumn(shorten(name), "number", values=_numbers(column))
     codes, names, counts = category_codes(column.values)
-    if len(names) > MAX_CATEGORIES:
-        kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: MAX_CATEGORIES - 1])
-        index = np.full(len(names) + 1, MAX_CATEGORIES - 1)
+    if len(names) > TUNING.max_categories:
+        kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: TUNING.max_categories - 1])
+        index = np.full(len(names) + 1, TUNING.max_categories - 1)
         index[kept], index[-1] = np.arange(len(kept)), -1
         codes, names = index[codes], [*(names[i] for i in kept), _OTHER]
-    stored = np.where(codes < 0, MISSING, codes).astype("<u2")
+    stored = np.where(codes < 0, TUNING.missing, codes).astype("<u2")
     return DataColumn(shorten(name), "category", tuple(names), stored)
 
 
@@ -160,14 +153,16 @@ class Dataset:
     def describe_row(self, row: int) -> dict[str, Any]:
         """Return the values of a row as text, labels and further columns first."""
         features = self.rows(np.array([row]))[0]
-        values = [[column.name, self._cell(column, row, features)] for column in self.columns[:MAX_SHOWN]]
+        values = [
+            [column.name, self._cell(column, row, features)] for column in self.columns[: TUNING.max_shown]
+        ]
         return {"row": row, "id": self.id_of(row), "values": values}
 
     def _cell(self, column: DataColumn, row: int, features: np.ndarray) -> str:
         if column.kind == "category":
             assert column.values is not None
             code = int(column.values[row])
-            return "" if code == MISSING else column.categories[code]
+            return "" if code == TUNING.missing else column.categories[code]
         if column.feature is not None:
             value = float(features[column.feature])
         else:
@@ -243,9 +238,11 @@ def build_dataset(
     columns += [data_column(key, values, "extra", n) for key, values in (extra or {}).items()]
     remarks = list(warnings)
     if image_shape is None:
-        columns += [DataColumn(shorten(names[j]), "number", feature=j) for j in range(min(d, MAX_FEATURES))]
-        if d > MAX_FEATURES:
-            remarks.append(f"the first {MAX_FEATURES} of {d} features are listed as columns")
+        columns += [
+            DataColumn(shorten(names[j]), "number", feature=j) for j in range(min(d, TUNING.max_features))
+        ]
+        if d > TUNING.max_features:
+            remarks.append(f"the first {TUNING.max_features} of {d} features are listed as columns")
     return Dataset(
         X,
         tuple(map(str, names)),

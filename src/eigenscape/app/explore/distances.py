@@ -9,11 +9,10 @@ import numpy as np
 
 from eigenscape._typing import is_sparse
 from eigenscape.app.explore.data import Dataset
+from eigenscape.app.explore.tuning import TUNING
 
 #: Number of values of a block of rows, and of a block of distances.
 _BLOCK, _BLOCK_DISTANCES = 2**22, 2**23
-#: Number of rows whose distance to their nearest others is computed.
-_N_USUAL = 300
 
 
 class Distances:
@@ -52,7 +51,7 @@ class Distances:
         with self._lock:
             if key not in self._usual:
                 n = self.data.n
-                which = np.linspace(0, n - 1, min(_N_USUAL, n)).astype(np.intp)
+                which = np.linspace(0, n - 1, min(TUNING.usual_points, n)).astype(np.intp)
                 nearest = []
                 size = block_size(n)
                 for start in range(0, len(which), size):

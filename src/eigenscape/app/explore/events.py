@@ -7,8 +7,7 @@ import json
 import threading
 from typing import Any
 
-#: Events that wait for a page; one that is slower is disconnected, and loads the state again.
-_MAX_WAITING = 1000
+from eigenscape.app.explore.tuning import TUNING
 
 
 class Subscription:
@@ -26,7 +25,7 @@ class Subscription:
             return
 
     def _put(self, text: str | None) -> None:
-        if self._queue.qsize() < _MAX_WAITING or text is None:
+        if self._queue.qsize() < TUNING.waiting_events or text is None:
             self._queue.put_nowait(text)
         else:
             self._queue.put_nowait(None)

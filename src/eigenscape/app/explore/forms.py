@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eigenscape.app.errors import CommandError
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.methods import (
     EVERYDAY,
     Parameter,
@@ -23,16 +24,12 @@ _EXCLUDED = ("n_jobs", "metric_params", "storage", "landmarks")
 _LABELLED = ("target_weight",)
 #: Values of parameters that mean another kind of input.
 _PRECOMPUTED = "precomputed"
-#: Number of coordinates that a form accepts at most.
-_MAX_COMPONENTS = 100
 #: Largest value for n rows, by parameter.
 _AT_MOST: dict[str, Callable[[int], int]] = {
-    "n_components": lambda n: min(_MAX_COMPONENTS, n - 1),
+    "n_components": lambda n: min(TUNING.max_components, n - 1),
     "n_neighbors": lambda n: n - 1,
     **dict.fromkeys(("dictionary_size", "n_landmarks", "n_clusters", "n_kernels", "n_mixtures"), lambda n: n),
 }
-#: Length of a text in a field.
-_MAX_TEXT = 200
 
 
 def _fields(cls: type) -> dict[str, Parameter]:
@@ -102,7 +99,7 @@ def _limits(field: Parameter, n: int) -> tuple[float | None, float | None]:
 def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple[str, dict[str, Any]]:
     """Return the method and the parameters of a request to fit; raise CommandError naming the field."""
     name = request.get("method")
-    if not isinstance(name, str) or len(name) > _MAX_TEXT:
+    if not isinstance(name, str) or len(name) > TUNING.form_text:
         raise CommandError(f"method must be the name of a method, got {_shown(name)}")
     cls = estimator_class(name)
     method, fields = cls._method.name, _fields(cls)
@@ -128,7 +125,7 @@ def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple
 
 def parse_value(field: Parameter, value: Any, n: int) -> Any:
     """Return the value of a field as the estimator takes it; raise CommandError if it is invalid."""
-    if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > _MAX_TEXT):
+    if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > TUNING.form_text):
         raise CommandError(f"{field.name} must be one value, got {_shown(value)}")
     text = "none" if value is None else str(value)
     if isinstance(value, float) and value.is_integer() and "float" not in field.types:

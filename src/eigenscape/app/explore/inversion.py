@@ -9,13 +9,12 @@ from scipy.spatial import cKDTree
 from sklearn.pipeline import Pipeline
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import MAX_SHOWN, Dataset
+from eigenscape.app.explore.data import Dataset
+from eigenscape.app.explore.tuning import TUNING
 
 #: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
 #: this multiple of the distances between nearest points.
 _MAX_SHARE, _MAX_MULTIPLE = 0.05, 4.0
-#: Number of rows on which the error of an inverse is measured.
-_MAX_ROWS = 1000
 
 
 def split_model(model: Any) -> tuple[Any, Any]:
@@ -40,7 +39,7 @@ def inverse_error(estimator: Any, scaler: Any, X: Any) -> float:
         raise ValueError(reason)
     if hasattr(type(estimator), "inverse_error_"):
         return float(estimator.inverse_error_)
-    rows = X[np.linspace(0, X.shape[0] - 1, min(_MAX_ROWS, X.shape[0])).astype(np.intp)]
+    rows = X[np.linspace(0, X.shape[0] - 1, min(TUNING.inverted_rows, X.shape[0])).astype(np.intp)]
     rows = np.asarray(rows.todense()) if hasattr(rows, "todense") else np.asarray(rows, dtype=np.float64)
     rows = rows if scaler is None else scaler.transform(rows)
     again = np.asarray(estimator.inverse_transform(estimator.transform(rows)))
@@ -126,8 +125,8 @@ def profile(values: np.ndarray, data: Dataset) -> list[dict[str, Any]]:
     mean, deviation = data.moments
     scaled = np.abs(values - mean) / np.where(deviation > 0, deviation, 1.0)
     shown = np.arange(len(values))
-    if len(values) > MAX_SHOWN:
-        shown = np.argsort(-scaled, kind="stable")[:MAX_SHOWN]
+    if len(values) > TUNING.max_shown:
+        shown = np.argsort(-scaled, kind="stable")[: TUNING.max_shown]
     return [
         {
             "name": data.names[j],

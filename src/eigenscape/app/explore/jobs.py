@@ -14,17 +14,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.child import start_python
 
 #: Order in which waiting jobs are run.
 _PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2, "suggestions": 3}
-#: Number of jobs that may wait.
-MAX_WAITING = 20
 _WAITING = "waiting"
 #: Kinds of jobs that nobody asked for, and the seconds after which they are postponed for a fit.
 _UNASKED, _PATIENCE = ("measure", "suggestions"), 5.0
-#: Number of jobs that are listed after their end.
-_MAX_ENDED = 100
 
 
 @dataclass(frozen=True)
@@ -102,8 +99,8 @@ class JobRunner:
         with self._condition:
             if self._closed:
                 raise RuntimeError("the explorer is closed")
-            if len(self._waiting) >= MAX_WAITING:
-                raise ValueError(f"{MAX_WAITING} jobs are waiting already; cancel some of them first")
+            if len(self._waiting) >= TUNING.waiting_jobs:
+                raise ValueError(f"{TUNING.waiting_jobs} jobs are waiting already; cancel some of them first")
             number = next(self._numbers)
             job = Job(f"j{number}", kind, method, map=map_id)
             entry = _Entry(job, {**request, "job": job.id, "kind": kind}, on_done, order=number)
@@ -170,7 +167,7 @@ class JobRunner:
         entry.job = replace(entry.job, **changes)
         self.jobs[entry.job.id] = entry.job
         ended = [key for key, job in list(self.jobs.items()) if job.status != "running"]
-        for key in ended[: max(0, len(ended) - _MAX_ENDED)]:
+        for key in ended[: max(0, len(ended) - TUNING.ended_jobs)]:
             self.jobs.pop(key, None)
         self.on_change(entry.job)
 

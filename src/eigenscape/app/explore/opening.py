@@ -23,12 +23,11 @@ from eigenscape.app.explore.inversion import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
 from eigenscape.app.io.table import default_names
 from eigenscape.estimators._method import described
 
-#: Number of coordinates of the first maps, for methods whose first coordinates do not depend on the others.
-_N_COMPONENTS = 6
 _NESTED = (
     "pca",
     "kernel-pca",
@@ -203,7 +202,7 @@ def first_fits(
     requests = []
     for name in dict.fromkeys(method_name(name) for name in names):
         chosen = dict((parameters or {}).get(name, {}))
-        limit = min(_N_COMPONENTS, data.d if name in ("pca", "kernel-pca") else data.n - 2, data.n - 2)
+        limit = min(TUNING.n_components, data.d if name in ("pca", "kernel-pca") else data.n - 2, data.n - 2)
         given = "n_components" in chosen
         if name in _NESTED and limit > 2:
             chosen.setdefault("n_components", limit)

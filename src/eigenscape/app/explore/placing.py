@@ -17,6 +17,7 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.distances import Distances, block_size
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.session import Session
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import arrays, columnar, images
 from eigenscape.app.io.cells import parse_numbers
 from eigenscape.app.io.delimited import read_delimited
@@ -31,8 +32,6 @@ from eigenscape.app.io.text_blocks import TextInput
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
-#: Number of characters of a pasted text.
-_MAX_TEXT = 2**20
 
 
 def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> dict[str, Any]:
@@ -65,8 +64,10 @@ def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> 
 
 def place_text(session: Session, entry: ExploredMap, text: Any) -> dict[str, Any]:
     """Place pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
-    if not isinstance(text, str) or not text.strip() or len(text) > _MAX_TEXT:
-        raise CommandError(f"text must be one or several rows of numbers of at most {_MAX_TEXT} characters")
+    if not isinstance(text, str) or not text.strip() or len(text) > TUNING.placed_text:
+        raise CommandError(
+            f"text must be one or several rows of numbers of at most {TUNING.placed_text} characters"
+        )
     messages: list[str] = []
     numbers = None if session.data.notes.get("categories") else _plain_numbers(text, session.data.d)
     if numbers is not None:

@@ -15,11 +15,10 @@ from typing import Any
 from eigenscape._extras import optional_import
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.session import Session
+from eigenscape.app.explore.tuning import TUNING
 
 #: Addresses of this machine only.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-#: Seconds for which running requests are waited for at the end.
-_GRACE = 2
 _PURPOSE = "the explorer"
 
 
@@ -54,7 +53,7 @@ class Explorer:
                 server_header=False,
                 lifespan="off",
                 ws="none",
-                timeout_graceful_shutdown=_GRACE,
+                timeout_graceful_shutdown=TUNING.grace_seconds,
                 timeout_keep_alive=30,
                 h11_max_incomplete_event_size=64 * 1024,
             )
@@ -96,7 +95,7 @@ class Explorer:
         self._server.should_exit = True
         try:
             if self._thread is not None and self._thread is not threading.current_thread():
-                self._thread.join(timeout=_GRACE + 10)
+                self._thread.join(timeout=TUNING.grace_seconds + 10)
         finally:
             self._finish()
 

@@ -26,6 +26,7 @@ from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
 from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap, warm_up
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import class_name
 from eigenscape.exceptions import ModelFileError
@@ -35,8 +36,6 @@ from eigenscape.options import Option, flattened
 _PREFIX = "eigenscape-explore-"
 #: Measures of each row that are computed on request.
 ROW_MEASURES = ("movement", "scores", "predicted")
-#: Number of maps in the history.
-MAX_MAPS = 50
 
 
 class MissingError(LookupError):
@@ -134,8 +133,8 @@ class Session:
         if not isinstance(standardize, bool):
             raise CommandError(f"standardize must be true or false, got {str(standardize)[:60]!r}")
         with self._lock:
-            if len(self.maps) >= MAX_MAPS:
-                raise CommandError(f"the history has {MAX_MAPS} maps; remove some before the next fit")
+            if len(self.maps) >= TUNING.max_maps:
+                raise CommandError(f"the history has {TUNING.max_maps} maps; remove some before the next fit")
             map_id = f"m{next(self._numbers)}"
         self._write_data()
         target = self.folder / map_id

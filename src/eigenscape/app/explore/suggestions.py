@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from eigenscape._progress import stage
+from eigenscape.app.explore.tuning import TUNING
 
 #: Number of rows whose neighbours are examined, and of those that are fitted.
 _ROWS, _FITTED = 5000, 400
 #: Largest number of neighbours tried.
 _CANDIDATES = (5, 7, 10, 14, 20)
-#: Number of rows from which a picture of clusters is suggested.
-_MIN_PICTURE = 50
 
 
 def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -85,7 +84,7 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
-    if rows.shape[0] < _MIN_PICTURE:
+    if rows.shape[0] < TUNING.picture_points:
         return []
     text = (
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"

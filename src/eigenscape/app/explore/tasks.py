@@ -14,21 +14,11 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
 
 #: Texts of missing labels.
 _NO_LABEL = ("", "None", "nan", "NaN", "<NA>")
-#: Number of neighbours that are compared.
-N_NEIGHBORS = 10
-#: Operations of an exact search of all neighbours up to which they are compared for every point unasked.
-_MAX_OPERATIONS = 5e11
-#: Number of distances of the sampled measures.
-_MAX_DISTANCES = 3 * 10**7
-#: Number of rows of further fits.
-_MAX_REFIT = 1500
-_HELD_OUT = 0.2
-#: Number of coordinates of the fit whose losses are shown.
-_N_LOSSES = 8
 #: Errors of a measure that are shown as its result.
 _EXPECTED = (ValueError, TypeError, RuntimeError, ArithmeticError, AttributeError, MemoryError)
 
@@ -81,7 +71,7 @@ class WorkerData:
         """Return the nearest neighbours (n, 10) of every row, searched once and written to a file."""
         if standardize not in self._neighbors:
             with stage("neighbours in the data"):
-                found, lengths = nearest_others(self.rows(standardize), N_NEIGHBORS)
+                found, lengths = nearest_others(self.rows(standardize), TUNING.n_neighbors)
             np.save(self.folder / f"neighbors-{int(standardize)}.npy", found)
             np.save(self.folder / f"lengths-{int(standardize)}.npy", lengths)
             self._neighbors[standardize] = found
@@ -176,7 +166,11 @@ def measure_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"per_point": False, **_sampled_measures(X, plane)}
     n, d = X.shape
     operations = float(n) ** 2 * (d + 64.0)
-    if n > 2 and np.isfinite(plane).all() and (request.get("per_point") or operations <= _MAX_OPERATIONS):
+    if (
+        n > 2
+        and np.isfinite(plane).all()
+        and (request.get("per_point") or operations <= TUNING.max_operations)
+    ):
         kept = kept_shares(data.neighbors(request["standardize"]), plane)
         np.save(folder / "kept.npy", kept)
         result |= {"per_point": True, "kept_mean": float(kept.mean())}
@@ -191,8 +185,8 @@ def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
     from eigenscape.quality import neighbors_kept, sampled_continuity, sampled_trustworthiness
 
     n = X.shape[0]
-    k = max(1, min(N_NEIGHBORS, (n - 2) // 2))
-    options: dict[str, Any] = {"n_samples": min(n, int(np.clip(_MAX_DISTANCES // n, 100, 1000)))}
+    k = max(1, min(TUNING.n_neighbors, (n - 2) // 2))
+    options: dict[str, Any] = {"n_samples": min(n, int(np.clip(TUNING.max_distances // n, 100, 1000)))}
     try:
         with stage("neighbours kept"):
             kept = neighbors_kept(X, plane, k, **options)
@@ -246,12 +240,15 @@ def _losses(request: Mapping[str, Any], X: Any) -> dict[str, Any]:
     n = X.shape[0]
     if n < 10:
         return {**nothing, "reason": f"{n} rows are too few to hold some out"}
-    order = np.random.default_rng(0).permutation(n)[:_MAX_REFIT]
-    n_test = max(2, round(_HELD_OUT * len(order)))
+    order = np.random.default_rng(0).permutation(n)[: TUNING.refit_rows]
+    n_test = max(2, round(TUNING.held_out * len(order)))
     train, test = X[np.sort(order[n_test:])], X[np.sort(order[:n_test])]
     parameters = dict(request["parameters"])
     given = parameters.get("n_components")  # an integer, a share of the variance, a rule or None
-    wide = {**parameters, "n_components": max(_N_LOSSES, given) if isinstance(given, int) else _N_LOSSES}
+    wide = {
+        **parameters,
+        "n_components": max(TUNING.n_losses, given) if isinstance(given, int) else TUNING.n_losses,
+    }
     reason = ""
     with stage("losses"):
         for chosen in (wide, parameters):

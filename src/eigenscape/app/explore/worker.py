@@ -21,11 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from eigenscape._progress_displays import LineDisplay
-
-#: Seconds between two messages about the progress of a stage.
-_INTERVAL = 0.15
-#: Increment of the nice value: requests to the server are answered first.
-_NICENESS = 10
+from eigenscape.app.explore.tuning import TUNING
 
 
 class PipeDisplay(LineDisplay):
@@ -40,7 +36,7 @@ class PipeDisplay(LineDisplay):
 
     def _show(self, name: str, begins: bool) -> None:
         now, line = time.perf_counter(), self._lines[name]
-        if line.running and not begins and now - self._sent < _INTERVAL:
+        if line.running and not begins and now - self._sent < TUNING.report_seconds:
             return
         self._sent = now
         fraction = min(1.0, line.completed / line.total) if line.total else None
@@ -53,7 +49,7 @@ def main(path: str) -> None:
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is not part of the answers
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(TUNING.niceness)
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, folder, os.getppid()), daemon=True).start()
     from eigenscape.app.explore.tasks import TASKS, WorkerData

@@ -19,6 +19,7 @@ from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.app.report._grades import kept_grade, neighborhood_grade, stability_grade
 from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.app.report.few_points import carried_coordinates
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
@@ -26,9 +27,6 @@ from eigenscape.kernels import VariableGaussian
 from eigenscape.options import flattened
 
 Direction = Literal["increase", "decrease"]
-
-#: Smaller differences of trustworthiness and continuity are ignored, even if significant.
-_MIN_DIFFERENCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -220,14 +218,14 @@ def _neighborhoods(model: BaseEstimator, measures: Measures) -> Iterator[Advice]
     if method is not None and method.linear:
         reason = "a linear method may not be able to unfold these data"
         yield Advice("method", reason, action="Compare with Isomap or LaplacianEigenmaps")
-    if trust.high < continuity.low and continuity.value - trust.value > _MIN_DIFFERENCE:
+    if trust.high < continuity.low and continuity.value - trust.value > TUNING.least_difference:
         reason = "distant parts of the data overlap on the map (trustworthiness is below continuity)"
         if _has_coordinates(model):
             yield Advice("n_components", reason, "increase")
         if _uses_neighbors(model):
             reason = "short cuts in the graph may be the cause of overlaps on the map"
             yield Advice("n_neighbors", reason, "decrease")
-    elif continuity.high < trust.low and trust.value - continuity.value > _MIN_DIFFERENCE:
+    elif continuity.high < trust.low and trust.value - continuity.value > TUNING.least_difference:
         yield from _smoother(model, "the map separates neighbours (continuity is below trustworthiness)")
     if kept_grade(kept) == "poor" and _has_coordinates(model):
         reason = f"{_n_components(model)} coordinates keep {format_percent(float(kept))} of the neighbours"

@@ -14,6 +14,7 @@ from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss
 from eigenscape.app.report._stability import Movement
 from eigenscape.app.report._svg import inline_svg
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
 
 #: SVG elements by the id of their place.
@@ -21,10 +22,6 @@ Charts = dict[str, str]
 
 _BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
 _SIZE = (5.6, 3.1)
-#: Maximum number of characters of a name in a chart.
-_MAX_NAME = 28
-#: Number of names in a row of a legend.
-_N_ACROSS = 3
 
 
 def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: float = 0.2) -> Any:
@@ -50,7 +47,7 @@ def _svg(ax: Any, place: str) -> str:
 def _name(text: str) -> str:
     """Return a name of limited length."""
     short = escape_controls(shorten(text))
-    return short if len(short) <= _MAX_NAME else f"{short[: _MAX_NAME - 1]}…"
+    return short if len(short) <= TUNING.name_length else f"{short[: TUNING.name_length - 1]}…"
 
 
 def _integer_ticks(axis: Any) -> None:
@@ -85,7 +82,7 @@ def _residual_chart(residual: Residual, n_coordinates: int) -> str:
 
 def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str:
     """Return the co-ranking curves of one or several maps, and their expectation for a random map."""
-    n_rows = -(-(len(curves) + 1) // _N_ACROSS)
+    n_rows = -(-(len(curves) + 1) // TUNING.names_across)
     above = 0.15 + 0.2 * n_rows
     ax = _axes("size of the neighbourhood", "share preserved", _SIZE[1] + above - 0.2, above=above)
     for color, (sizes, shares) in zip(
@@ -104,7 +101,7 @@ def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str
         frameon=False,
         fontsize=8,
         labelcolor=INK,
-        ncols=_N_ACROSS,
+        ncols=TUNING.names_across,
         loc="lower left",
         bbox_to_anchor=(-0.02, 1.0),
     )

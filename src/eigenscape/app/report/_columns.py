@@ -11,14 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._palette import legend_order
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.quality._validation import missing_labels
 
-#: A column with at most this many different integers is categorical.
-_MAX_INTEGERS = 12
 #: Numbers of more points than this are rounded to 16 bits; the largest code is a missing value.
 MANY, _MISSING_CODE = 50_000, 65_535
-#: Maximum number of characters of a text.
-_MAX_LENGTH = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,7 @@ class Column:
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         if self.group not in ("label", "extra") or len(known) == 0:
             return False
-        max_categories = 3 * _MAX_INTEGERS if self.group == "label" else _MAX_INTEGERS
+        max_categories = 3 * TUNING.label_integers if self.group == "label" else TUNING.label_integers
         sample = np.unique(known[:: max(1, len(known) // 5000)])
         integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
         return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
@@ -200,9 +197,9 @@ def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]
 
 def shorten(value: object) -> str:
     """Return the printable characters of a text, shortened to 120 characters."""
-    text = "".join(character for character in str(value)[: _MAX_LENGTH + 1] if character.isprintable())
+    text = "".join(character for character in str(value)[: TUNING.text_length + 1] if character.isprintable())
     text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
+    return text if len(text) <= TUNING.text_length else text[: TUNING.text_length - 1] + "…"
 
 
 def encoded_size(encoded: Mapping[str, Any]) -> int:

@@ -111,10 +111,10 @@ def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:
     ]
 
 
-def indistinguishable(first: Estimate, second: Estimate, min_difference: float = _MIN_SCORE) -> bool:
+def indistinguishable(first: Estimate, second: Estimate, least_difference: float = _MIN_SCORE) -> bool:
     """Return whether the intervals of two estimates overlap, or their difference is negligible."""
     overlap = first.low <= second.high and second.low <= first.high
-    return overlap or abs(first.value - second.value) < min_difference
+    return overlap or abs(first.value - second.value) < least_difference
 
 
 def _dominance(models: list[ComparedModel]) -> list[str]:

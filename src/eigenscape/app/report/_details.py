@@ -15,12 +15,11 @@ from sklearn.base import BaseEstimator
 from eigenscape.app.io.models import fingerprint
 from eigenscape.app.report._formatting import format_count, format_number
 from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
+from eigenscape.app.report._tuning import TUNING
 
 Details = list[tuple[str, str]]
 Timings = Mapping[str, float] | Iterable[tuple[str, float]]
 
-#: Largest array, in values, whose fingerprint is computed.
-_MAX_HASHED = 2**29
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
@@ -149,7 +148,7 @@ def data_details(points: Points, model: BaseEstimator) -> Details:
         share = 100 * X.nnz / (shape[0] * shape[1])
         details.append(("Stored values", f"{format_count(X.nnz)} ({share:.2g} %)"))
     details.append(("Type", str(getattr(X, "dtype", "chunks of rows" if points.stream else "objects"))))
-    if len(shape) == 2 and shape[0] * shape[1] <= _MAX_HASHED:
+    if len(shape) == 2 and shape[0] * shape[1] <= TUNING.hashed_values:
         # As the model file: of the rows as they were read.
         details.append(("Fingerprint", fingerprint(X if points.unscaled is None else points.unscaled)))
     return details

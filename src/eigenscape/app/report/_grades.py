@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.quality import Estimate, NeighborsKept
 
 Grade = Literal["good", "fair", "poor"]
@@ -22,8 +23,6 @@ Grade = Literal["good", "fair", "poor"]
 _KEPT, _SCORE = (0.5, 0.2), (0.95, 0.85)
 #: Largest values of "good" and "fair" of the median movement.
 _MOVEMENT = (0.05, 0.2)
-#: Neighbourhoods of at most this share of the points are local.
-_LOCAL = 0.2
 _ORDER: tuple[Grade, ...] = ("poor", "fair", "good")
 
 
@@ -75,7 +74,7 @@ def reliable_size(measures: Measures) -> tuple[int, float, bool]:
     a fifth of the points, the largest of these sizes.
     """
     assert measures.curve is not None
-    local = measures.curve[0] <= max(_LOCAL * measures.n_compared, measures.curve[0][0])
+    local = measures.curve[0] <= max(TUNING.local_share * measures.n_compared, measures.curve[0][0])
     sizes, shares = (values[local] for values in measures.curve)
     chance = sizes / (measures.n_compared - 1)
     enough = np.flatnonzero((shares - chance) >= _KEPT[0] * (1 - chance))

@@ -14,13 +14,12 @@ from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points, given_columns, has_rows
 from eigenscape.app.report._references import as_dense, sample_rows
+from eigenscape.app.report._tuning import TUNING
 
 #: Maximum number of points drawn, and of new points.
 MAX_DRAWN, MAX_NEW = 50_000, 10_000
 #: Maximum number of input columns, and of bytes of all columns.
 _MAX_INPUTS, _MAX_BYTES = 40, 7_000_000
-#: Number of rows by which input columns are selected.
-_N_SELECTION = 5000
 
 
 def drawn_remark(n: int, rows: np.ndarray) -> str:
@@ -97,7 +96,7 @@ def input_columns(
     chosen = np.arange(width)
     remark = ""
     if width > max_columns:
-        sample = sample_rows(len(rows), _N_SELECTION, 0)
+        sample = sample_rows(len(rows), TUNING.selected_points, 0)
         share = _explained_share(X[sample], embedding[rows][sample])
         chosen = np.sort(np.argsort(-share, kind="stable")[:max_columns])
         remark = (

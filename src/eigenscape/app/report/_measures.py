@@ -22,6 +22,7 @@ from eigenscape.app.report._refits import (
     refit_with_more_coordinates,
 )
 from eigenscape.app.report._stability import Movement, movement
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.app.report.scales import (
     Dominance,
     find_dominance,
@@ -44,24 +45,8 @@ from eigenscape.quality import (
 )
 from eigenscape.quality.residual import geodesic_blocks
 
-#: Number of neighbours, if there are enough points.
-_N_NEIGHBORS = 10
-#: Number of points whose neighbours are compared.
-_N_SAMPLES = 1000
-#: Maximum number of distances from them to all points; with very many points fewer are sampled.
-_MAX_DISTANCES = 3 * 10**7
-#: Largest neighbourhood of the co-ranking curve.
-_MAX_NEIGHBORHOOD = 2000
-#: Maximum number of labelled points used for the purity.
-_MAX_LABELLED = 20_000
-#: Maximum number of points for which the negative part of the spectrum is computed.
-_MAX_SPECTRUM = 3000
-#: An eigengap is clear if it is this multiple of the second largest.
-_CLEAR_GAP = 2.0
 #: The rank is computed for at most this many columns, and this many rows per column.
 _MAX_RANK, _ROWS_PER_COLUMN = 500, 5
-#: Rows are uneven if the largest total exceeds the median by this factor.
-_UNEVEN = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +73,7 @@ class Spectrum:
         if gap is None:
             return None
         gaps = np.abs(self.values[:-1]) - np.abs(self.values[1:])
-        return gap if gaps[gap - 1] >= _CLEAR_GAP * np.delete(gaps, gap - 1).max() else None
+        return gap if gaps[gap - 1] >= TUNING.clear_gap * np.delete(gaps, gap - 1).max() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +94,7 @@ class Residual:
 class Measures:
     """All measures. A measure that is None is listed in ``omitted`` with the reason."""
 
-    n_neighbors: int = _N_NEIGHBORS
+    n_neighbors: int = TUNING.n_neighbors
     kept: NeighborsKept | None = None
     trust: Estimate | None = None
     continuity: Estimate | None = None
@@ -146,7 +131,7 @@ def measure(
 
     ``shown`` are the points whose stability is measured if it cannot be measured for all.
     """
-    measures = Measures(max(1, min(_N_NEIGHBORS, (points.n - 2) // 2)))
+    measures = Measures(max(1, min(TUNING.n_neighbors, (points.n - 2) // 2)))
     if reference is None:
         reference = reference_distances(model, points, seed)
     _add_faults(measures, model, points, embedding, reference, seed)
@@ -183,7 +168,7 @@ def _add_faults(
     measures.localized = localized_coordinates(embedding)
     if not has_rows(model, points):
         return
-    rows = sample_rows(points.n, _MAX_LABELLED, seed) if points.stream else np.arange(points.n)
+    rows = sample_rows(points.n, TUNING.max_labelled, seed) if points.stream else np.arange(points.n)
     X = points.take(rows) if points.stream else points.X
     measures.rank = _rank(X, seed)
     measures.dominance = find_dominance(model, X, points.names, embedding[rows])
@@ -191,7 +176,7 @@ def _add_faults(
         measures.reference_dominance = find_reference_dominance(model, reference.metric, X, points.names)
     if measures.localized:
         totals = np.asarray(X.sum(axis=1)).ravel()
-        uneven = totals.max() > _UNEVEN * max(float(np.median(totals)), 0.0)
+        uneven = totals.max() > TUNING.uneven * max(float(np.median(totals)), 0.0)
         measures.uneven_rows = bool(X.min() >= 0 and uneven)
 
 
@@ -223,10 +208,10 @@ def _add_neighbors(
         measures.omitted["neighbours"] = "some points have no finite coordinates"
         return
     n = len(embedded)
-    measures.n_sampled = min(n, int(np.clip(_MAX_DISTANCES // n, 100, _N_SAMPLES)))
+    measures.n_sampled = min(n, int(np.clip(TUNING.max_distances // n, 100, TUNING.n_samples)))
     options: dict[str, Any] = {"n_samples": measures.n_sampled, "random_state": seed}
     options["metric"] = reference.metric
-    sizes = np.unique(np.geomspace(1, min(n - 1, _MAX_NEIGHBORHOOD), 30).round().astype(np.intp))
+    sizes = np.unique(np.geomspace(1, min(n - 1, TUNING.max_neighborhood), 30).round().astype(np.intp))
     try:
         kept = neighbors_kept(reference.data, embedded, measures.n_neighbors, **options)
         trust = sampled_trustworthiness(reference.data, embedded, measures.n_neighbors, **options)
@@ -240,8 +225,8 @@ def _add_neighbors(
 
 def _add_purity(measures: Measures, embedding: np.ndarray, labels: np.ndarray, seed: int) -> None:
     rows = np.flatnonzero([value is not None and value == value for value in labels])
-    if len(rows) > _MAX_LABELLED:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, _MAX_LABELLED, replace=False))
+    if len(rows) > TUNING.max_labelled:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, TUNING.max_labelled, replace=False))
     names, counts = np.unique(labels[rows].astype(str), return_counts=True)
     if labels.dtype.kind == "f" and len(names) > 50:
         measures.omitted["purity"] = "the labels are continuous values"
@@ -249,7 +234,7 @@ def _add_purity(measures: Measures, embedding: np.ndarray, labels: np.ndarray, s
     if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
         measures.omitted["purity"] = "the labels are missing, all equal, or almost all different"
         return
-    count = max(1, min(_N_NEIGHBORS, len(rows) - 1, int(counts.max()) - 1))
+    count = max(1, min(TUNING.n_neighbors, len(rows) - 1, int(counts.max()) - 1))
     measures.purity = neighbor_purity(embedding[rows], labels[rows].astype(str), count)
 
 
@@ -285,8 +270,10 @@ def _add_spectrum(measures: Measures, model: BaseEstimator, wide: Any, subset: S
 
 
 def _negative_share(model: BaseEstimator) -> float | str:
-    if len(model.embedding_) > _MAX_SPECTRUM and "landmarks_" not in vars(model):
-        return f"not computed for more than {_MAX_SPECTRUM} points; see the attribute negative_fraction_"
+    if len(model.embedding_) > TUNING.max_spectrum and "landmarks_" not in vars(model):
+        return (
+            f"not computed for more than {TUNING.max_spectrum} points; see the attribute negative_fraction_"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -320,7 +307,7 @@ def _add_residual(
         method = described(model)
         if method is not None and method.geodesic and metric == "euclidean":
             n = data.shape[0]
-            n_neighbors = min(vars(model).get("n_neighbors_", _N_NEIGHBORS), n - 1)
+            n_neighbors = min(vars(model).get("n_neighbors_", TUNING.n_neighbors), n - 1)
             # geodesics are computed once for all numbers of coordinates
             data = np.concatenate([block for _, block in geodesic_blocks(data, np.arange(n), n_neighbors)])
             metric, text = "precomputed", "distances in the data are geodesic, along the neighbourhood graph"
@@ -358,7 +345,7 @@ def _add_reconstruction(measures: Measures, model: BaseEstimator, points: Points
             if isinstance(model, InverseMixin):
                 measures.reconstruction = float(model.inverse_error_)  # leave-one-out
             else:
-                rows = points.take(sample_rows(points.n, _N_SAMPLES, seed))
+                rows = points.take(sample_rows(points.n, TUNING.n_samples, seed))
                 measures.reconstruction = _reconstruction_error(model, rows)
     except EXPECTED_ERRORS as error:
         measures.omitted["reconstruction error"] = first_line(error)

@@ -10,17 +10,13 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._columns import pack, shorten
 from eigenscape.app.report._points import Points, has_rows, transform
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators.compact_map import CompactMap, make_compact_map
 from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels import Cosine, Gaussian, Laplace, Linear, Polynomial, Sigmoid
 from eigenscape.methods.compact import CompactFunctions
-
-#: Maximum number of bytes of the dictionary and its coefficients.
-_MAX_BYTES = 2_000_000
-#: Maximum number of coordinates.
-_MAX_COORDINATES = 12
 
 
 def placing_data(
@@ -71,7 +67,7 @@ def _compact_map(model: BaseEstimator, compact: object) -> CompactMap:
 def _linear_functions(model: BaseEstimator) -> CompactFunctions | None:
     """Return an affine map as a sum over its directions."""
     d = int(model.n_features_in_)
-    if 8 * d * _MAX_COORDINATES > _MAX_BYTES or d > 5000:
+    if 8 * d * TUNING.placing_coordinates > TUNING.placing_bytes or d > 5000:
         return None
     origin = transform(model, np.zeros((1, d)))[0]
     directions = (transform(model, np.eye(d)) - origin).T  # (p, d)
@@ -97,9 +93,9 @@ def _pack_functions(functions: CompactFunctions) -> dict[str, Any] | None:
     if not isinstance(members, np.ndarray) or members.ndim != 2:
         return None
     kernel = _describe_kernel(functions.kernel, members)
-    coefficients = functions.coefficients[:, :_MAX_COORDINATES]
+    coefficients = functions.coefficients[:, : TUNING.placing_coordinates]
     dtype = "<f4" if np.array_equal(members.astype(np.float32), members) else "<f8"
-    if kernel is None or int(dtype[2]) * members.size + 8 * coefficients.size > _MAX_BYTES:
+    if kernel is None or int(dtype[2]) * members.size + 8 * coefficients.size > TUNING.placing_bytes:
         return None
     return {
         **kernel,
@@ -107,7 +103,7 @@ def _pack_functions(functions: CompactFunctions) -> dict[str, Any] | None:
         "m": members.shape[0],
         "d": members.shape[1],
         "coefficients": pack(coefficients, "<f8"),
-        "origin": functions.origin[:_MAX_COORDINATES].tolist(),
+        "origin": functions.origin[: TUNING.placing_coordinates].tolist(),
     }
 
 

@@ -16,14 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import is_objects, with_small_indices
 from eigenscape.streams import as_chunks, can_repeat
-
-#: Number of rows transformed again to check that they are the training rows.
-_N_CHECKED = 10
-#: Tolerance of their coordinates, relative to the largest; covers rows of lower precision.
-_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +174,11 @@ def _check_training_points(model: BaseEstimator, points: Points, trained: np.nda
     """Raise an error if the points are as many as the training points, but different ones."""
     if not isinstance(model, Estimator):  # transform of training points may differ from fit_transform
         return
-    rows = np.unique(np.linspace(0, points.n - 1, _N_CHECKED).astype(np.intp))
+    rows = np.unique(np.linspace(0, points.n - 1, TUNING.checked_points).astype(np.intp))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         again = transform(model, points.take(rows))
-    off = np.abs(again - trained[rows]).max(axis=1) > _TOLERANCE * np.nanmax(np.abs(trained))
+    off = np.abs(again - trained[rows]).max(axis=1) > TUNING.tolerance * np.nanmax(np.abs(trained))
     if off.any():
         raise ValueError(
             f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not"

@@ -13,13 +13,12 @@ from scipy.sparse.csgraph import shortest_path
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise, pairwise_function, pairwise_kind
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.kernels.pairwise import evaluate_pairs
 from eigenscape.options import flattened
 
 #: Maximum number of points of a pairwise matrix, and of objects with a distance function.
 _MAX_PAIRWISE, _MAX_OBJECTS = 2000, 400
-#: Maximum number of rows taken from a stream.
-_MAX_STREAMED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ def reference_distances(
     name = "Euclidean" if metric == "euclidean" else metric
     text = f"distances in the data are {name} distances between rows"
     if points.stream:
-        rows = sample_rows(points.n, _MAX_STREAMED, seed)
+        rows = sample_rows(points.n, TUNING.streamed_rows, seed)
         everything = len(rows) == points.n
         text = text if everything else f"{text}, among {len(rows)} rows sampled from the stream"
         return ReferenceData(points.take(rows), metric, None if everything else rows, text)

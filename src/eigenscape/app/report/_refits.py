@@ -13,16 +13,10 @@ from sklearn.utils import get_tags
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise
 from eigenscape.app.report._references import sample_rows
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import NotConvergedError, UndefinedKernelError
 from eigenscape.quality.stability import quiet_clone
-
-#: Maximum number of points of a further fit.
-MAX_REFIT = 2000
-#: Share of the points held out if none are given.
-_HELD_OUT = 0.2
-#: Maximum number of coordinates of a further fit.
-_MAX_COORDINATES = 12
 
 #: Errors that a measure may raise for valid data, and that are shown on the page: the data or the parameters
 #: do not admit the measure, a solver fails, or memory does not suffice. Others are errors of programming.
@@ -58,11 +52,13 @@ def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset | st
     pairwise = is_pairwise(model)
     if pairwise and points.X.shape[0] != points.X.shape[1]:
         return "a matrix of distances to landmarks cannot be restricted to a sample"
-    if pairwise and sparse.issparse(points.X) and points.n > MAX_REFIT:
-        return f"a given graph of {points.n} vertices cannot be reduced to {MAX_REFIT} for further fits"
+    if pairwise and sparse.issparse(points.X) and points.n > TUNING.refit_rows:
+        return (
+            f"a given graph of {points.n} vertices cannot be reduced to {TUNING.refit_rows} for further fits"
+        )
     if points.n < 10:
         return f"{points.n} points are too few to hold some out"
-    rows = sample_rows(points.n, MAX_REFIT, seed)
+    rows = sample_rows(points.n, TUNING.refit_rows, seed)
     if len(rows) == points.n and not points.stream:
         return Subset(points.X, rows, pairwise, "all points")
     sample = points.take(rows)
@@ -90,8 +86,8 @@ def refit_with_more_coordinates(
         return "the number of coordinates is not a parameter of this model"
     if not isinstance(n_components, (int, np.integer)):
         return f"n_components={n_components!r} is not an integer"
-    counts = {_MAX_COORDINATES, 8, 6, 4, 3}
-    if n_features and n_features < _MAX_COORDINATES:
+    counts = {TUNING.refit_coordinates, 8, 6, 4, 3}
+    if n_features and n_features < TUNING.refit_coordinates:
         counts.add(n_features)
     reason = "the map has all coordinates"
     for count in sorted(counts, reverse=True):
@@ -129,7 +125,7 @@ def compute_loss(model: BaseEstimator, points: Points, held_out: Points | None, 
     try:
         if held_out is None or held_out.stream:
             return _loss_of_refit(model, points, seed)
-        rows = sample_rows(held_out.n, MAX_REFIT, seed)
+        rows = sample_rows(held_out.n, TUNING.refit_rows, seed)
         if is_pairwise(model):
             return "it needs the pairwise values among the held-out points, which are not given"
         training, value = _training_loss(model, points), _mean_loss(model, held_out.take(rows))
@@ -153,10 +149,10 @@ def _is_density(model: BaseEstimator) -> bool:
 
 
 def _training_loss(model: BaseEstimator, points: Points) -> float:
-    few = points.n <= 4 * MAX_REFIT or not has_rows(model, points) or points.stream
+    few = points.n <= 4 * TUNING.refit_rows or not has_rows(model, points) or points.stream
     if few and not _is_density(model):
         return _mean_loss(model, None)
-    return _mean_loss(model, points.take(sample_rows(points.n, MAX_REFIT, 0)))
+    return _mean_loss(model, points.take(sample_rows(points.n, TUNING.refit_rows, 0)))
 
 
 def _mean_loss(model: BaseEstimator, X: Any, between: Any = None) -> float:
@@ -171,7 +167,7 @@ def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss | st
     if isinstance(subset, str):
         return subset
     order = np.random.default_rng(seed).permutation(len(subset.rows))
-    n_test = max(2, round(_HELD_OUT * len(order)))  # a pair at least
+    n_test = max(2, round(TUNING.held_out * len(order)))  # a pair at least
     which = np.sort(order[:n_test])
     train, test = subset.split(np.sort(order[n_test:]), which)
     again = refit(model, train)

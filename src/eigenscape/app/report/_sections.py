@@ -46,10 +46,8 @@ from eigenscape.app.report._html import (
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
 from eigenscape.app.report._summary import Summary
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.app.report.few_points import carried_coordinates, point_name
-
-#: Number of points listed as the least stable.
-_N_LISTED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +247,7 @@ def _stability_section(content: ReportContent) -> str:
         return ""
     known = np.where(np.isfinite(movement.per_point), -movement.per_point, np.inf)
     rows = []
-    for i in np.argsort(known, kind="stable")[:_N_LISTED]:
+    for i in np.argsort(known, kind="stable")[: TUNING.listed]:
         rows.append((text(point_name(int(i), ids)), format_percent(float(movement.per_point[i]))))
     remark = (
         f"Movement of each point, relative to the spread of the map: {movement.text}. Colour the map by"

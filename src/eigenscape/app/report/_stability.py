@@ -10,17 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._points import Points, is_pairwise
-from eigenscape.app.report._refits import (
-    EXPECTED_ERRORS,
-    MAX_REFIT,
-    Subset,
-    refit,
-    refit_failed,
-)
+from eigenscape.app.report._refits import EXPECTED_ERRORS, Subset, refit, refit_failed
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.quality import linear_alignment, perturbation_stability
 from eigenscape.quality.stability import quiet_clone
-
-_N_REPEATS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +34,8 @@ def movement(
 ) -> Movement | str:
     """Measure the movement of the points, or return the reason why it cannot be measured.
 
-    Up to ``MAX_REFIT`` points a tenth of the training points is exchanged (Bengio sec. 5.3). Beyond, two
-    maps fitted to disjoint samples are compared at the points ``shown``.
+    Up to ``TUNING.refit_rows`` points a tenth of the training points is exchanged (Bengio sec. 5.3). Beyond,
+    two maps fitted to disjoint samples are compared at the points ``shown``.
     """
     if isinstance(subset, str):
         return subset
@@ -51,17 +44,20 @@ def movement(
             warnings.simplefilter("ignore")
             if len(subset.rows) < points.n:
                 return _between_samples(model, points, shown, seed)
-            options: dict[str, Any] = {"fraction": 0.1, "n_repeats": _N_REPEATS, "random_state": seed}
+            options: dict[str, Any] = {"fraction": 0.1, "n_repeats": TUNING.n_repeats, "random_state": seed}
             result = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
     except EXPECTED_ERRORS as error:
         return refit_failed(error)
-    text = f"in {_N_REPEATS} repetitions, a tenth of the training points was exchanged, and the maps aligned"
+    text = (
+        f"in {TUNING.n_repeats} repetitions, a tenth of the training points was exchanged, and the maps"
+        " aligned"
+    )
     return Movement(result.per_point, text)
 
 
 def _between_samples(model: BaseEstimator, points: Points, shown: np.ndarray, seed: int) -> Movement | str:
     """Compare two maps of disjoint samples at the points ``shown``."""
-    order = np.random.default_rng(seed).permutation(points.n)[: 2 * MAX_REFIT]
+    order = np.random.default_rng(seed).permutation(points.n)[: 2 * TUNING.refit_rows]
     halves = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
     if is_pairwise(model):
         pairs = [(points.X[rows][:, rows], points.X[shown][:, rows]) for rows in halves]

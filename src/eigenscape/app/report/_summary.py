@@ -13,13 +13,11 @@ from eigenscape.app.report._formatting import format_count, format_number, forma
 from eigenscape.app.report._grades import neighborhood_grade, reliable_size, stability_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.app.report.few_points import carried_coordinates, few_points_sentences
 from eigenscape.app.report.scales import Dominance, is_almost_column
 from eigenscape.quality import Estimate, NeighborsKept
 from eigenscape.quality.neighbor_preservation import mean_excess_rank
-
-#: Ratio of the held-out to the training loss above which it is called larger.
-_LARGE_LOSS = 1.2
 
 
 @dataclass(eq=False)
@@ -210,7 +208,7 @@ def _loss(ratio: float) -> str:
     subject, times = "The held-out loss, a mean over pairs of new points,", format_number(ratio)
     if ratio <= 1:
         return f"{subject} does not exceed the training loss ({times} times)."
-    if ratio <= _LARGE_LOSS:
+    if ratio <= TUNING.large_loss:
         return f"{subject} is {times} times the training loss."
     degree = "somewhat" if ratio <= 2 else "much"
     return (

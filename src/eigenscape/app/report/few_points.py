@@ -8,13 +8,9 @@ import numpy as np
 
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.quality import LocalizedCoordinate
 from eigenscape.quality._validation import missing_labels
-
-#: Number of points that are named.
-_MAX_NAMED = 6
-#: Largest standard deviation of points that are called almost equal, relative to the range of the coordinate.
-_ALMOST_EQUAL = 0.02
 
 
 def few_points_sentences(
@@ -51,7 +47,7 @@ def _sentence(
     share = format_percent(min(found.share for found in group))
     who = f"{_named(points, ids)}{_label(points, labels)}"
     spread = max(found.spread for found in group)
-    if spread <= _ALMOST_EQUAL:
+    if spread <= TUNING.almost_equal:
         others = f"all other points are almost equal in {'them' if many else 'it'}"
     else:
         extent = "at most " if many else ""
@@ -66,8 +62,8 @@ def _sentence(
 
 
 def _named(points: np.ndarray, ids: np.ndarray | None) -> str:
-    named = ", ".join(point_name(int(i), ids) for i in points[:_MAX_NAMED])
-    more = len(points) - _MAX_NAMED
+    named = ", ".join(point_name(int(i), ids) for i in points[: TUNING.named])
+    more = len(points) - TUNING.named
     return named if more <= 0 else f"{named} and {format_count(more)} more"
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
+from eigenscape.app.report._tuning import TUNING
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
@@ -23,12 +24,6 @@ _METRICS = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "m
 #: Kernels of such differences, or of inner products.
 _KERNELS = ("rbf", "gaussian", "laplacian", "laplace", "linear", "poly", "polynomial", "sigmoid")
 _KERNEL_TYPES = (Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian)
-#: Least absolute correlation of a coordinate that is called almost equal to a column.
-_MIN_CORRELATION = 0.95
-
-
-#: Share of the variance from which the other columns hardly matter.
-_ALMOST = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +75,7 @@ class Dominance:
         return self._amount(f"columns {', '.join(others)} and {last}" if others else f"column {last}")
 
     def _amount(self, columns: str) -> str:
-        return f"almost {columns} alone" if self.share >= _ALMOST else f"mostly {columns}"
+        return f"almost {columns} alone" if self.share >= TUNING.almost_one else f"mostly {columns}"
 
 
 def depends_on_scales(model: BaseEstimator) -> bool:
@@ -134,7 +129,7 @@ def _find_columns(X: Any, names: Sequence[str], embedding: np.ndarray | None = N
 
 def is_almost_column(dominance: Dominance) -> bool:
     """Return whether the first coordinate is almost the first of the dominating columns."""
-    return dominance.correlation is not None and abs(dominance.correlation) >= _MIN_CORRELATION
+    return dominance.correlation is not None and abs(dominance.correlation) >= TUNING.min_correlation
 
 
 def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
