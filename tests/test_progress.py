@@ -153,7 +153,7 @@ def terminal(monkeypatch):
 
 
 def display():
-    return _listener.get().display
+    return _listener.get().displays[0]
 
 
 def tasks():

@@ -35,9 +35,9 @@ class _OpenStage:
 
 @dataclass(eq=False)
 class _Listener:
-    """Receiver of stages: a visible display, a list of times, or both."""
+    """Receiver of stages: displays, a list of times, or both."""
 
-    display: ProgressDisplay | None = None
+    displays: tuple[ProgressDisplay, ...] = ()
     stages: list[Stage] | None = None
     running: list[_OpenStage] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)  # stages that have a line
@@ -48,25 +48,27 @@ class _Listener:
         Nested stages have no line, but the first one with a total advances the line of an enclosing stage
         without one.
         """
-        display = self.display
-        if display is None:
+        if not self.displays:
             return _silent
         outermost = self.running[0]
         if len(self.running) > 1:
             if total is None or outermost.total is not None or len(self.running) > 2:
                 return _silent
             name = outermost.name
-        if name not in self.shown:
-            self.shown.add(name)
-            display.add(name, total, bound)
-        else:
-            display.restart(name, total, bound)
-        return lambda steps: display.advance(name, steps)
+        for display in self.displays:
+            (display.restart if name in self.shown else display.add)(name, total, bound)
+        self.shown.add(name)
+
+        def advance(steps: float) -> None:
+            for display in self.displays:
+                display.advance(name, steps)
+
+        return advance
 
     def complete(self, name: str) -> None:
         """Set the line of an outermost stage to its total."""
-        if self.display is not None and len(self.running) == 1:
-            self.display.finish(name)
+        for display in self.displays if len(self.running) == 1 else ():
+            display.finish(name)
 
     def record(self, name: str, seconds: float) -> None:
         """Add the time of a stage; stages of the same name are summed."""
@@ -103,33 +105,21 @@ def reporting(verbose: bool, delay: float = 0.0, also: ProgressDisplay | None = 
     one after ``delay`` seconds. A block inside another one that shows progress already has no effect.
     ``also`` is a further display, which is closed at the end.
     """
-    outer = _listener.get()
-    shown = None if outer is None else outer.display
-    if also is None and (not verbose or shown is not None):
+    outer = _listener.get() or _Listener()
+    own = [] if also is None else [also]
+    if verbose and not outer.displays:
+        from eigenscape._progress_displays import open_display
+
+        own.append(open_display(delay))
+    if not own:
         yield
         return
-    from eigenscape._progress_displays import JoinedDisplays, open_display
-
-    own = [] if also is None else [also]
-    if verbose and shown is None:
-        own.append(open_display(delay))
-    display = JoinedDisplays(own if shown is None else [shown, *own]) if shown or len(own) > 1 else own[0]
     try:
-        listener = _Listener(display)
-        if outer is not None:
-            listener = _Listener(display, outer.stages, outer.running, outer.shown)
-        with _listening(listener):
+        with _listening(_Listener((*outer.displays, *own), outer.stages, outer.running, outer.shown)):
             yield
     finally:
         for one in own:
             one.close()
-
-
-@contextmanager
-def reporting_to(display: ProgressDisplay) -> Iterator[None]:
-    """Show the stages announced inside the block on a given display, which the caller closes."""
-    with _listening(_Listener(display)):
-        yield
 
 
 @contextmanager
@@ -147,18 +137,14 @@ def recording() -> Iterator[list[Stage]]:
     >>> all(seconds >= 0 for name, seconds in stages)
     True
     """
-    outer = _listener.get()
+    outer = _listener.get() or _Listener()
     stages: list[Stage] = []
-    listener = _Listener(stages=stages)
-    if outer is not None:
-        listener = _Listener(outer.display, stages, shown=outer.shown)
     try:
-        with _listening(listener):
+        with _listening(_Listener(outer.displays, stages, shown=outer.shown)):
             yield stages
     finally:
-        if outer is not None:
-            for name, seconds in stages:
-                outer.record(name, seconds)
+        for name, seconds in stages:
+            outer.record(name, seconds)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from time import perf_counter
@@ -24,23 +23,21 @@ class ProgressDisplay(Protocol):
 
     def add(self, name: str, total: float | None, bound: bool = False) -> None:
         """Add a line; with ``bound``, fewer steps than the total may suffice."""
-        ...
 
     def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        """Add the steps of a further stage to a line, or of a stage within the one that has the line."""
-        ...
+        """Add the steps of a further stage to a line, or of a stage within the one that has the line.
+
+        A display that joined later may not know the line.
+        """
 
     def advance(self, name: str, steps: float) -> None:
         """Advance a line; called from several threads."""
-        ...
 
     def finish(self, name: str) -> None:
         """Set a line to its total: its stage has ended."""
-        ...
 
     def close(self) -> None:
         """Finish the display."""
-        ...
 
 
 def format_duration(seconds: float) -> str:
@@ -258,33 +255,6 @@ def in_notebook() -> bool:
     module = sys.modules.get("IPython")  # a kernel has imported it
     shell = None if module is None else module.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
-
-
-class JoinedDisplays:
-    """Several displays of the same stages. A display that joins later may not know a line that restarts."""
-
-    def __init__(self, displays: Sequence[ProgressDisplay]) -> None:
-        self._displays = tuple(displays)
-
-    def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        for display in self._displays:
-            display.add(name, total, bound)
-
-    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        for display in self._displays:
-            display.restart(name, total, bound)
-
-    def advance(self, name: str, steps: float) -> None:
-        for display in self._displays:
-            display.advance(name, steps)
-
-    def finish(self, name: str) -> None:
-        for display in self._displays:
-            display.finish(name)
-
-    def close(self) -> None:
-        for display in self._displays:
-            display.close()
 
 
 def open_display(delay: float = 0.0) -> ProgressDisplay:

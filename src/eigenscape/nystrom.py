@@ -11,7 +11,6 @@ and :func:`complete` missing entries.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
+from eigenscape._checks import check_count
 from eigenscape.exceptions import RankError
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -188,7 +188,7 @@ def schur_error(
     n = B.shape[1]
     columns = np.arange(n)
     if callable(C):
-        _check_columns(n_columns)
+        check_count("n_columns", n_columns, 2)
         if n_columns < n:
             columns = np.sort(np.random.default_rng(random_state).choice(n, int(n_columns), replace=False))
     given = np.asarray(C(columns) if callable(C) else C, dtype=np.float64)  # (n, c)
@@ -205,12 +205,6 @@ def schur_error(
     return SchurError(
         size, size / whole if whole > 0 else 0.0, float(error / (2 * size)) if size > 0 else 0.0
     )
-
-
-def _check_columns(n_columns: object) -> None:
-    """Raise ValueError if the number of sampled columns is not an integer of at least 2."""
-    if isinstance(n_columns, bool) or not isinstance(n_columns, numbers.Integral) or int(n_columns) < 2:
-        raise ValueError(f"n_columns={n_columns!r} must be an integer of at least 2")
 
 
 def complete(K: ArrayLike, rank: int | None = None, tol: float = 1e-8) -> np.ndarray:

@@ -86,7 +86,7 @@ def test_few_samples_have_one_candidate():
 @pytest.mark.parametrize("model", [PCA(), KernelPCA(), Isomap(n_neighbors=8)])
 def test_errors_name_max_components(model):
     X = np.random.default_rng(3).standard_normal((60, 4))
-    with pytest.raises(ValueError, match="max_components=0 must be at least 1"):
+    with pytest.raises(ValueError, match="max_components=0 must be an integer of at least 1"):
         choose_n_components(model, X, 0)
     with pytest.raises(ValueError, match=r"max_components=500 cannot .* 48 training.*; lower max_components"):
         choose_n_components(model, X, 500)
@@ -122,5 +122,5 @@ def test_errors_name_the_reason():
         choose_n_components(LocallyLinearEmbedding(n_neighbors=5), X, 2)
     with pytest.raises(ValueError, match="n_splits=30 needs at least 60 samples"):
         choose_n_components(KernelPCA(), X, n_splits=30)
-    with pytest.raises(ValueError, match="n_splits=1 must be at least 2"):
+    with pytest.raises(ValueError, match="n_splits=1 must be an integer of at least 2"):
         choose_n_components(KernelPCA(), X, n_splits=1)

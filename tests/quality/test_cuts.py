@@ -170,7 +170,7 @@ def test_unexplained_fraction_of_fitted_models():
         (np.diag([np.nan, 1.0]), 1, "kernel must be finite"),
         (np.triu(np.ones((3, 3))), 1, "must be symmetric, but differs from its transpose by 1"),
         (np.eye(3), 1.5, "n_components=1.5 must be an integer"),
-        (np.eye(3), -1, "n_components=-1 must be at least 0"),
+        (np.eye(3), -1, "n_components=-1 must be an integer of at least 0"),
     ],
 )
 def test_bad_kernels(kernel, p, message):

@@ -202,7 +202,7 @@ def test_a_grid_has_ties():
         (sparse.csr_array(np.where(GRID > 18, np.nan, GRID)), {}, "finite, but some values are NaN"),
         (GRID[:, 0], {}, "two dimensions"),
         (GRID, {"n_neighbors": 5.0}, "n_neighbors=5.0 must be an integer"),
-        (GRID, {"n_neighbors": 1}, "n_neighbors=1 must be at least 2"),
+        (GRID, {"n_neighbors": 1}, "n_neighbors=1 must be an integer of at least 2"),
         (GRID, {"metric": "precomputed"}, r"dense square matrix of distances, got a dense .* \(400, 2\)"),
         (GRID[1:] + 1, {"metric": "cosine"}, "metric='cosine' has the distance .* between distinct rows"),
     ],

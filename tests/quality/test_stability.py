@@ -311,7 +311,7 @@ def test_default_candidates_fit_the_data():
     ("n", "options", "message"),
     [
         (5, {}, "5 samples are too few for the default candidates"),
-        (30, {"n_repeats": 1}, "n_repeats=1 must be at least 2"),
+        (30, {"n_repeats": 1}, "n_repeats=1 must be an integer of at least 2"),
         (30, {"candidates": [5, 27]}, r"n_neighbors=27 must lie between 1 and 26"),
         (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be an integer"),
         (30, {"candidates": [0, 5]}, r"n_neighbors=0 must lie"),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count, check_seed
+from eigenscape._checks import check_count
 
 
 class _Part(NamedTuple):
@@ -60,7 +60,8 @@ def heads(n_samples: int = 698, *, side: int = 32, random_state: int = 0) -> tup
     """
     n_samples, side = check_count("n_samples", n_samples), check_count("side", side)
     low, high = np.transpose(_RANGES)
-    parameters = np.random.default_rng(check_seed(random_state)).uniform(low, high, (n_samples, 3))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
+    parameters = rng.uniform(low, high, (n_samples, 3))
     chunks = np.split(parameters, np.arange(32, n_samples, 32))  # drawn at once
     return np.concatenate([_render(chunk, side) for chunk in chunks]), parameters
 
@@ -148,7 +149,7 @@ def bars(
     for name, extent in (("length", length), ("thickness", thickness)):
         if check_count(name, extent) > side:
             raise ValueError(f"{name}={extent} does not fit into images of side={side}; lower {name}")
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
     # Numbers of rows and columns that a bar covers.
     extents = np.where(labels[:, np.newaxis] == 0, [length, thickness], [thickness, length])

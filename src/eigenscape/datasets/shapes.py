@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.datasets._check import check_count, check_number, check_seed
+from eigenscape._checks import check_count, check_number
 
 #: Range of the parameter of the twisted roll: from half a turn to a turn and a quarter.
 _FIRST, _LAST = np.pi, 2.5 * np.pi
@@ -45,7 +45,7 @@ def swiss_roll(
     """
     n_samples = check_count("n_samples", n_samples)
     width, noise = check_number("width", width, 0), check_number("noise", noise, 0)
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     u, v = rng.random((2, n_samples))
     grid = np.linspace(1.5 * np.pi, 4.5 * np.pi, 10_001)
     lengths = arc_length(grid)
@@ -98,7 +98,7 @@ def twisted_roll(
     u, v = (grid.ravel() for grid in np.meshgrid(*2 * [np.linspace(0, 1, side)], indexing="ij"))
     t, angle = _FIRST + (_LAST - _FIRST) * u, _FIRST + (_LAST - _FIRST) * u + twist * v
     X = np.column_stack([t * np.cos(angle), width * v, t * np.sin(angle)])
-    X += noise * np.random.default_rng(check_seed(random_state)).standard_normal(X.shape)
+    X += noise * np.random.default_rng(check_count("random_state", random_state, 0)).standard_normal(X.shape)
     return X, np.column_stack([u, v])
 
 
@@ -140,7 +140,7 @@ def spiral(
     """
     n_samples = check_count("n_samples", n_samples)
     turns, noise = check_number("turns", turns, 0, above=True), check_number("noise", noise, 0)
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     u = rng.random(n_samples)
     grid = 2 * np.pi * turns * np.linspace(0.1, 1, 10_001)
     lengths = arc_length(grid)
@@ -179,7 +179,7 @@ def two_arcs(
     ((100, 2), 50)
     """
     n_samples, noise = check_count("n_samples", n_samples, 2), check_number("noise", noise, 0)
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     u = rng.random(n_samples)
     labels = (np.arange(n_samples) >= (n_samples + 1) // 2).astype(np.int64)
     side = 1 - 2 * labels
@@ -228,7 +228,7 @@ def two_clusters(
     """
     n_first, n_second = check_count("n_first", n_first), check_count("n_second", n_second)
     bridge, noise = check_number("bridge", bridge, 0, 1), check_number("noise", noise, 0)
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     labels = np.repeat([0, 1], [n_first, n_second])
     # Positions along an arch, 1 at the meeting point; stratified, so that few points still cover the bridge.
     u = np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in (n_first, n_second)])
@@ -263,7 +263,8 @@ def sphere(n_samples: int = 1000, *, dimension: int = 2, random_state: int = 0) 
     ((50, 21), 1.0)
     """
     n_samples, dimension = check_count("n_samples", n_samples), check_count("dimension", dimension)
-    X = np.random.default_rng(check_seed(random_state)).standard_normal((n_samples, dimension + 1))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
+    X = rng.standard_normal((n_samples, dimension + 1))
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
@@ -293,7 +294,7 @@ def random_graph(n_vertices: int = 50, *, density: float = 1.0, random_state: in
     """
     n_vertices = check_count("n_vertices", n_vertices)
     density = check_number("density", density, 0, 1)
-    rng = np.random.default_rng(check_seed(random_state))
+    rng = np.random.default_rng(check_count("random_state", random_state, 0))
     shape = (n_vertices, n_vertices)
     upper = np.triu(rng.random(shape) * (rng.random(shape) < density), k=1)
     return upper + upper.T

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._checks import missing_labels
 from eigenscape._format import escape_controls
 from eigenscape._palette import MAX_CATEGORIES, MISSING, OTHER, category_colors, legend_order
-from eigenscape.quality._validation import missing_labels
 
 
 class Categories(NamedTuple):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._checks import check_count
 from eigenscape.plot._figure import color_bar, coordinates_of, new_figure, set_title
 from eigenscape.plot.maps import draw_legend, draw_map
-from eigenscape.quality._validation import check_integer
 from eigenscape.quality.alignment import procrustes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def compare(
     'PCA'
     """
     if n_columns is not None:
-        check_integer("n_columns", n_columns, 1)
+        check_count("n_columns", n_columns, 1)
     coordinates = {name: coordinates_of(model) for name, model in _named(models).items()}
     names = list(coordinates)
     first = coordinates[names[0]]

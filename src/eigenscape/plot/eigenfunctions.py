@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._checks import check_count
 from eigenscape.plot._figure import color_bar, new_axes, set_title, style_axes
-from eigenscape.quality._validation import check_integer
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -74,8 +74,8 @@ def eigenfunction(
             "an eigenfunction is drawn over the plane, so the model must be fitted to two features,"
             f" got {type(model).__name__} with n_features_in_={n_features}"
         )
-    check_integer("resolution", resolution, 2)
-    check_integer("component", component)
+    check_count("resolution", resolution, 2)
+    check_count("component", component, 0)
     points = _points_of(model, X)
     if limits is None and points is None:
         raise ValueError(

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from eigenscape._checks import check_count, check_random_state
 from eigenscape._numbers import checked_sparse
 from eigenscape._threads import parallel_map
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
-from eigenscape.quality._validation import check_integer, check_random_state
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import quiet_clone, take
 
@@ -118,7 +118,7 @@ def choose_n_components(
     True
     """
     _check_estimator(estimator)
-    check_integer("n_splits", n_splits, 2)
+    check_count("n_splits", n_splits, 2)
     check_random_state(random_state)
     n = n_points(checked_sparse(X))
     if n < 2 * n_splits:
@@ -128,7 +128,7 @@ def choose_n_components(
         )
     n_train = n - -(-n // n_splits)
     if max_components is not None:
-        check_integer("max_components", max_components, 1)
+        check_count("max_components", max_components, 1)
     limit = max(1, min(50, n_train - 2)) if max_components is None else int(max_components)
     parts = np.array_split(np.random.default_rng(random_state).permutation(n), n_splits)
     curves = parallel_map(

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from eigenscape._checks import missing_labels
 from eigenscape._memory import row_blocks
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import DividedKernel
-from eigenscape.quality._validation import missing_labels
 
 
 def normalized_cut(affinity: ArrayLike | sparse.csr_array | BoundKernel, labels: ArrayLike) -> float:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
+from eigenscape._checks import check_count
 from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import sample_indices
 
 _METHODS = ("maximum likelihood", "two neighbors")
@@ -128,7 +128,7 @@ def intrinsic_dimension(
     """
     if method not in _METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {', '.join(map(repr, _METHODS))}")
-    check_integer("n_neighbors", n_neighbors, 2)
+    check_count("n_neighbors", n_neighbors, 2)
     points = _distinct_points(X, metric)
     n = points.shape[0]
     k = min(n_neighbors, n - 1) if method == "maximum likelihood" else 2

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from eigenscape.quality._validation import check_integer, check_random_state
+from eigenscape._checks import check_count, check_random_state
 
 
 class Estimate(NamedTuple):
@@ -98,7 +98,7 @@ def sample_indices(
     All indices are returned if ``n_samples`` is None or at least ``n``.
     """
     if n_samples is not None:
-        check_integer("n_samples", n_samples)
+        check_count("n_samples", n_samples)
     if not isinstance(random_state, np.random.Generator):
         check_random_state(random_state)
     if n_samples is None or n_samples >= n:

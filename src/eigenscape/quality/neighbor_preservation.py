@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape.quality._validation import check_integer
+from eigenscape._checks import check_count
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.estimate import Estimate, sample_indices, share_estimate
 
@@ -208,7 +208,7 @@ def neighbor_ranks(reference: Distances, compared: Distances, k: int, which: np.
     from eigenscape._compiled.ranks import count_below
 
     n = reference.n_points
-    check_integer("n_neighbors", k)
+    check_count("n_neighbors", k)
     if not 1 <= k <= n - 2:
         raise ValueError(f"n_neighbors={k} must lie between 1 and n_samples - 2 = {n - 2}")
     ranks = []

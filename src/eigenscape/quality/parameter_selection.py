@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from eigenscape._checks import check_count
 from eigenscape.kernels.base import n_points
-from eigenscape.quality._validation import check_integer
 from eigenscape.quality.estimate import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
 
@@ -110,7 +110,7 @@ def choose_n_neighbors(
     )
     largest = int(n - np.rint(fraction * n)) - 1
     for k in values:
-        check_integer("candidates: n_neighbors", k)
+        check_count("candidates: n_neighbors", k)
         if not 1 <= k <= largest:
             raise ValueError(
                 f"candidates: n_neighbors={k} must lie between 1 and {largest}: of {n} samples the fraction"
@@ -199,7 +199,7 @@ def _select(
     """Score all candidates by their stability and select the first stable one."""
     if not candidates:
         raise ValueError("candidates is empty; pass at least one value")
-    check_integer("n_repeats", n_repeats, 2)  # to estimate the variance between splits
+    check_count("n_repeats", n_repeats, 2)  # to estimate the variance between splits
     if name not in estimator.get_params():
         raise ValueError(f"{type(estimator).__name__} has no parameter {name}")
     scores = []

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._checks import check_count, missing_labels
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.quality._validation import check_integer, missing_labels
 
 
 class Purity(NamedTuple):
@@ -74,7 +74,7 @@ def neighbor_purity(embedding: ArrayLike, labels: ArrayLike, n_neighbors: int = 
     labels = np.asarray(labels)
     if labels.shape != (len(embedding),):
         raise ValueError(f"labels must have shape ({len(embedding)},), one per sample, got {labels.shape}")
-    check_integer("n_neighbors", n_neighbors)
+    check_count("n_neighbors", n_neighbors)
     known = ~missing_labels(labels)
     points, known_labels = embedding[known], labels[known]
     n = len(points)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
+from eigenscape._checks import check_count
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.operators import ComplementOperator, Operator, as_operator, gram
-from eigenscape.quality._validation import check_integer
 from eigenscape.solvers import SolverConfig, principal
 
 #: Up to this many points the whole spectrum is computed.
@@ -157,7 +157,7 @@ def unexplained_fraction(
     >>> round(unexplained_fraction(ClassicalMDS().fit(X).kernel_, 2), 2)
     0.06
     """
-    check_integer("n_components", n_components, 0)
+    check_count("n_components", n_components, 0)
     spectrum = _spectrum_or_operator(kernel)
     if isinstance(spectrum, np.ndarray):
         values = np.sort(spectrum)[::-1]

@@ -11,11 +11,11 @@ from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from eigenscape._checks import check_count, check_random_state
 from eigenscape._numbers import checked_sparse
 from eigenscape._progress import reporting, stage
 from eigenscape._threads import parallel_map
 from eigenscape.kernels.base import n_points
-from eigenscape.quality._validation import check_integer, check_random_state
 from eigenscape.quality.alignment import linear_alignment
 from eigenscape.quality.estimate import Estimate, interval_estimate, mean_estimate
 
@@ -267,9 +267,9 @@ def _check_fractions(fraction: float | Sequence[float] | np.ndarray, n: int) -> 
 
 
 def _check_counts(estimator: BaseEstimator, n_repeats: int, n_left_out: int | None) -> None:
-    check_integer("n_repeats", n_repeats, 1)
+    check_count("n_repeats", n_repeats, 1)
     if n_left_out is not None:
-        check_integer("n_left_out", n_left_out, 0)
+        check_count("n_left_out", n_left_out, 0)
     if n_left_out != 0 and not callable(getattr(estimator, "transform", None)):
         raise TypeError(
             f"{type(estimator).__name__} has no transform, so points left out cannot be placed;"

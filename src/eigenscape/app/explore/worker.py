@@ -79,7 +79,7 @@ def _answer(
     output: IO[str],
 ) -> None:
     from eigenscape._format import to_json
-    from eigenscape._progress import reporting_to
+    from eigenscape._progress import reporting
 
     lock = threading.Lock()
 
@@ -92,7 +92,7 @@ def _answer(
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         try:
-            with reporting_to(PipeDisplay(lambda progress: send({"progress": progress}))):
+            with reporting(False, also=PipeDisplay(lambda progress: send({"progress": progress}))):
                 result = task(data, request)
         except MemoryError as error:
             send({"error": str(error) or "the fit needs more memory than is available; use fewer rows"})

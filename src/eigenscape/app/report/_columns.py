@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._checks import missing_labels
 from eigenscape._palette import legend_order
 from eigenscape.app.report._tuning import TUNING
-from eigenscape.quality._validation import missing_labels
 
 #: Numbers of more points than this are rounded to 16 bits; the largest code is a missing value.
 MANY, _MISSING_CODE = 50_000, 65_535

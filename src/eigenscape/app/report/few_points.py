@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigenscape._checks import missing_labels
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.app.report._tuning import TUNING
 from eigenscape.quality import LocalizedCoordinate
-from eigenscape.quality._validation import missing_labels
 
 
 def few_points_sentences(
