@@ -27,7 +27,7 @@ from eigenscape.quality import (
     sampled_trustworthiness,
     trustworthiness,
 )
-from eigenscape.quality.estimate import mean_estimate, sample_indices, share_estimate
+from eigenscape.quality.intervals import mean_estimate, sample_indices, share_estimate
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from eigenscape.quality.coranking import coranking_curve
 from eigenscape.quality.cuts import cheeger_value, normalized_cut
 from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
 from eigenscape.quality.edge_distortion import distortion
-from eigenscape.quality.estimate import Estimate
+from eigenscape.quality.intervals import Estimate
 from eigenscape.quality.localization import LocalizedCoordinate, localized_coordinates, participation_ratio
 from eigenscape.quality.loss import kernel_loss, kernel_loss_curve
 from eigenscape.quality.neighbor_preservation import (

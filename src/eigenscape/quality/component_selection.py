@@ -14,7 +14,7 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._threads import parallel_map
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
-from eigenscape.quality.estimate import Estimate, mean_estimate
+from eigenscape.quality.intervals import Estimate, mean_estimate
 from eigenscape.quality.stability import quiet_clone, take
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
-from eigenscape.quality.estimate import sample_indices
+from eigenscape.quality.intervals import sample_indices
 
 
 def coranking_curve(

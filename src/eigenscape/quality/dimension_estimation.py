@@ -15,7 +15,7 @@ from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.quality.estimate import sample_indices
+from eigenscape.quality.intervals import sample_indices
 
 _METHODS = ("maximum likelihood", "two neighbors")
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from eigenscape._checks import check_count
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
-from eigenscape.quality.estimate import Estimate, sample_indices, share_estimate
+from eigenscape.quality.intervals import Estimate, sample_indices, share_estimate
 
 
 def trustworthiness(

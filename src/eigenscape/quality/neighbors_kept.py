@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape.quality.distance_blocks import Metric, paired_distances
-from eigenscape.quality.estimate import Estimate, mean_estimate, sample_indices
+from eigenscape.quality.intervals import Estimate, mean_estimate, sample_indices
 from eigenscape.quality.neighbor_preservation import neighbor_ranks
 
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from eigenscape._checks import check_count
 from eigenscape.kernels.base import n_points
-from eigenscape.quality.estimate import Estimate, mean_estimate
+from eigenscape.quality.intervals import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability
 
 #: Names of parameters and of fields of options, in order of precedence.

@@ -16,7 +16,7 @@ from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
-from eigenscape.quality.estimate import sample_indices
+from eigenscape.quality.intervals import sample_indices
 
 
 def residual_variance(

@@ -17,7 +17,7 @@ from eigenscape._progress import reporting, stage
 from eigenscape._threads import parallel_map
 from eigenscape.kernels.base import n_points
 from eigenscape.quality.alignment import linear_alignment
-from eigenscape.quality.estimate import Estimate, interval_estimate, mean_estimate
+from eigenscape.quality.intervals import Estimate, interval_estimate, mean_estimate
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
+    from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.imputation import Imputation
-    from eigenscape.app.io.selection import ColumnSelection
 
 #: Number of column names that a message shows.
 _SHOWN_READ, _SHOWN_ODD = 8, 4
@@ -55,9 +55,9 @@ class InputOptions:
 
     def as_selection(self, notes: dict[str, Any]) -> ColumnSelection:
         """Return the selection for the reader, with the columns that a model was fitted to, if any."""
+        from eigenscape.app.io.column_selection import ColumnSelection
         from eigenscape.app.io.imputation import Imputation
         from eigenscape.app.io.reading import annotated_part
-        from eigenscape.app.io.selection import ColumnSelection
 
         selection = ColumnSelection.from_options(
             split_names(self.columns),

@@ -19,16 +19,16 @@ from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import arrays, columnar, images
-from eigenscape.app.io.cells import parse_numbers
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import TEXT, extension
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.matching import encoded_columns, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text_cells import parse_numbers
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50

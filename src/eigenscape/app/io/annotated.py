@@ -13,7 +13,7 @@ from scipy import sparse
 from eigenscape._extras import optional_import
 from eigenscape._warnings import warn
 from eigenscape.app.io.child import call_child
-from eigenscape.app.io.selection import ColumnSelection
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.sparse_checks import checked_csr
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from eigenscape.app.io.cells import TextSummary
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.conversion import to_array
-from eigenscape.app.io.selection import ColumnSelection
+from eigenscape.app.io.text_cells import TextSummary
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.cells import TextSummary
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import read_columns, summarize_text
 from eigenscape.app.io.conversion import is_nested
 from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
+from eigenscape.app.io.text_cells import TextSummary
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 from eigenscape.streams import (
     ParquetChunks,

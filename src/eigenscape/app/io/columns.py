@@ -13,14 +13,14 @@ import numpy as np
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.cells import TextSummary
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.column_source import ColumnSource, DistinctValues
 from eigenscape.app.io.conversion import column_kind, integer_error, is_nested, is_string, to_array
 from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
 from eigenscape.app.io.missing import empty_column_error
 from eigenscape.app.io.remarks import column_remarks
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names, format_names
+from eigenscape.app.io.text_cells import TextSummary
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from dask.delayed import delayed
 from eigenscape._extras import optional_import
 from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource
 from eigenscape.app.io.columns import ColumnChunks
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import ValidatedChunks
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (

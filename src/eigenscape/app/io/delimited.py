@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
-from eigenscape.app.io.cells import MISSING_MARKERS, TextSummary, to_numbers
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import read_columns, summarize_text
 from eigenscape.app.io.integers import find_long_integers, has_large_floats, has_long_digits
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text_cells import MISSING_MARKERS, TextSummary, to_numbers
 from eigenscape.app.io.text_layout import find_layout
 from eigenscape.app.io.text_parsing import BOOLEANS, join_types, parse_text, trim_text
 from eigenscape.exceptions import InputFileError

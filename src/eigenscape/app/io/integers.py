@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
-from eigenscape.app.io.cells import MISSING_MARKERS
 from eigenscape.app.io.conversion import EXACT_INTEGER
+from eigenscape.app.io.text_cells import MISSING_MARKERS
 
 if TYPE_CHECKING:
     import pyarrow as pa

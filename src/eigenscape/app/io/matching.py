@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.app.io.cells import looks_numeric, parse_numbers
 from eigenscape.app.io.table import Table, default_names
+from eigenscape.app.io.text_cells import looks_numeric, parse_numbers
 from eigenscape.exceptions import InputFileError
 
 #: Number of column names that a message shows.

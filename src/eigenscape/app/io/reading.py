@@ -9,10 +9,10 @@ from pathlib import Path
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io import annotated, arrays, columnar, images, relations
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.text_blocks import TextInput, read_bytes
 from eigenscape.exceptions import InputFileError

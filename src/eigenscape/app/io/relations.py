@@ -13,12 +13,12 @@ from scipy import sparse
 from eigenscape._extras import optional_import
 from eigenscape._memory import row_blocks
 from eigenscape.app.io import columnar
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.conversion import is_number, to_floats
 from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import extension
 from eigenscape.app.io.integers import find_long_integers, has_large_floats, has_long_digits
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.selection import ColumnSelection
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.io.text_blocks import TextInput, check_utf8, read_bytes
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout

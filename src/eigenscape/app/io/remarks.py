@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.column_source import ColumnSource
 from eigenscape.app.io.conversion import is_nested, is_string, to_floats
-from eigenscape.app.io.selection import ColumnSelection
 
 #: A column is reported as a row counter only if it has at least this many rows.
 _MIN_COUNTER_ROWS = 5

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eigenscape.app.io.cells import MISSING_MARKERS, looks_numeric
 from eigenscape.app.io.table import default_names
+from eigenscape.app.io.text_cells import MISSING_MARKERS, looks_numeric
 from eigenscape.exceptions import InputFileError
 
 #: Text tables with more columns are rejected: they are probably transposed.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.cells import MISSING_MARKERS
 from eigenscape.app.io.conversion import is_string
 from eigenscape.app.io.text_blocks import PARSED_BYTES
+from eigenscape.app.io.text_cells import MISSING_MARKERS
 from eigenscape.app.io.text_layout import TextLayout
 from eigenscape.exceptions import InputFileError
 
