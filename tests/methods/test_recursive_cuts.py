@@ -15,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from eigenscape import SpectralClustering, io
 from eigenscape.exceptions import WeakEvidenceWarning
+from eigenscape.methods.assignment import recursive_cuts
 from eigenscape.methods.clustering import CountEvidence, best_cut
-from eigenscape.methods.recursive_cuts import recursive_cuts
 from eigenscape.options import Dictionary
 from tests import reference as ref
 

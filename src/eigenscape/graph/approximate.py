@@ -174,11 +174,8 @@ class ApproximateIndex(RowSearch):
         visits = min(self._visits, cells.n_cells)
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
-            squares, offsets, others = (
-                reach.squares,
-                reach.offsets,
-                min(TUNING.radius_candidates, self.n_points),
-            )
+            squares, offsets = reach.squares, reach.offsets
+            others = min(TUNING.radius_candidates, self.n_points)
         own = np.arange(len(rows))
         if len(rows) > TUNING.approximate_queries:
             # Queries of the same cell have candidates in common, which are then in the processor's cache.

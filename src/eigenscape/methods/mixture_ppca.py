@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import logsumexp
 
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import WeightedSamples
@@ -86,8 +87,7 @@ def membership(mixture: Mixture, data: ObservedData) -> Membership:
     densities = np.column_stack([posterior.log_likelihood for posterior in posteriors])
     with np.errstate(divide="ignore"):  # log 0 = -inf for a model of proportion zero
         joint = densities + np.log(mixture.proportions)
-    largest = joint.max(axis=1, keepdims=True)
-    total = largest[:, 0] + np.log(np.exp(joint - largest).sum(axis=1))
+    total = np.asarray(logsumexp(joint, axis=1))
     return Membership(joint - total[:, None], total, posteriors)
 
 

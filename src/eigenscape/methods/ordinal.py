@@ -200,18 +200,23 @@ class OrdinalEmbedding:
                 coordinates[new[rows]], count = self._place(self.dissimilarity(Y[new[rows]]))
                 unconverged += count
                 advance(rows.stop - rows.start)
-        if unconverged:
-            warn(
-                f"the coordinates of {unconverged} new point(s) had not converged after {TUNING.max_steps}"
-                " steps; the stress changes little around them",
-                NotConvergedWarning,
-            )
+        warn_unconverged(unconverged)
         return coordinates
 
     def _place(self, dissimilarities: np.ndarray) -> tuple[np.ndarray, int]:
         """Return coordinates for rows of dissimilarities, and how many of them have not converged."""
         targets = np.interp(dissimilarities, *self.knots)
         return place_at(targets, self.layout.points, 1e-10, dissimilarities)
+
+
+def warn_unconverged(count: int) -> None:
+    """Warn if :func:`place_at` has not converged for ``count`` points."""
+    if count:
+        warn(
+            f"the coordinates of {count} point(s) had not converged after {TUNING.max_steps} steps; the"
+            " stress changes little around them",
+            NotConvergedWarning,
+        )
 
 
 def place_at(

@@ -9,7 +9,7 @@ See docs/decisions/methods-potential-map.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,12 +20,16 @@ from scipy.spatial.distance import cdist, pdist
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
-from eigenscape._warnings import warn
-from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import LocalAffinity
-from eigenscape.methods.ordinal import Layout, classical_start, normalized_layout, place_at, smacof
-from eigenscape.methods.tuning import TUNING
+from eigenscape.methods.ordinal import (
+    Layout,
+    classical_start,
+    normalized_layout,
+    place_at,
+    smacof,
+    warn_unconverged,
+)
 
 
 class PotentialOptions(NamedTuple):
@@ -75,24 +79,18 @@ def knee(values: np.ndarray) -> int:
     return min(candidates, key=lambda i: misfit(slice(0, i + 1)) + misfit(slice(i, None)))
 
 
-class RatioRegression:
-    """Multiples of given dissimilarities (condensed, (N,)), nearest to map distances in least squares."""
-
-    def __init__(self, dissimilarities: np.ndarray) -> None:
-        self.dissimilarities = dissimilarities
-        self.square = float(dissimilarities @ dissimilarities)
-
-    def __call__(self, distances: np.ndarray) -> np.ndarray:
-        return self.dissimilarities * (float(self.dissimilarities @ distances) / self.square)
-
-
 def metric_mds(dissimilarities: np.ndarray, n_components: int, max_iter: int, tol: float) -> Layout:
     """Return the metric MDS (SMACOF) of condensed dissimilarities, from their classical MDS.
 
     The mean squared distance on the map is one."""
+    square = float(dissimilarities @ dissimilarities)
+
+    def nearest_multiple(distances: np.ndarray) -> np.ndarray:  # in least squares
+        return dissimilarities * (float(dissimilarities @ distances) / square)
+
     with stage("metric MDS"):
         start = classical_start(dissimilarities, n_components)
-        layout, disparities = smacof(RatioRegression(dissimilarities), start, max_iter, tol)
+        layout, disparities = smacof(nearest_multiple, start, max_iter, tol)
     return normalized_layout(layout, disparities)[0]
 
 
@@ -139,43 +137,27 @@ class PotentialEmbedding:
         coordinates = self.coordinates[found]
         new = np.flatnonzero(found < 0)
         if len(new):
-            weights = self.affinity(Y if len(new) == len(found) else Y[new])
-            coordinates[new] = place(
-                weights, self.cells, self.diffused, self.potentials, self.layout, self.scale
-            )
+            coordinates[new] = self.place(self.affinity(Y if len(new) == len(found) else Y[new]))
         return coordinates
 
+    def place(self, weights: sparse.csr_array) -> np.ndarray:
+        """Return the coordinates (n, p) of points with the given affinities (n, m) to the vertices."""
+        steps = _merge(weights, self.cells, len(self.diffused))
+        coordinates = np.empty((steps.shape[0], self.layout.points.shape[1]))
+        blocks = list(row_blocks(steps.shape[0], 64 * len(self.diffused)))
 
-def place(
-    weights: sparse.csr_array,
-    cells: np.ndarray,
-    diffused: np.ndarray,
-    potentials: np.ndarray,
-    layout: Layout,
-    scale: float,
-) -> np.ndarray:
-    """Return the coordinates (n, p) of points with the given affinities (n, m) to the vertices."""
-    steps = _merge(weights, cells, len(diffused))
-    coordinates = np.empty((steps.shape[0], layout.points.shape[1]))
-    blocks = list(row_blocks(steps.shape[0], 64 * len(diffused)))
+        def place_block(rows: slice) -> int:
+            distances = cdist(potential(steps[rows] @ self.diffused), self.potentials) / self.scale
+            coordinates[rows], n_unconverged = place_at(distances, self.layout.points, 1e-9, distances)
+            return n_unconverged
 
-    def place_block(rows: slice) -> int:
-        distances = cdist(potential(steps[rows] @ diffused), potentials) / scale
-        coordinates[rows], n_unconverged = place_at(distances, layout.points, 1e-9, distances)
-        return n_unconverged
-
-    n_unconverged = 0
-    with stage("projection", total=steps.shape[0]) as advance:
-        for rows, count in zip(blocks, parallel_map(place_block, blocks), strict=True):
-            n_unconverged += count
-            advance(rows.stop - rows.start)
-    if n_unconverged:
-        warn(
-            f"the coordinates of {n_unconverged} point(s) had not converged after {TUNING.max_steps} steps;"
-            " the stress changes little around them",
-            NotConvergedWarning,
-        )
-    return coordinates
+        n_unconverged = 0
+        with stage("projection", total=steps.shape[0]) as advance:
+            for rows, count in zip(blocks, parallel_map(place_block, blocks), strict=True):
+                n_unconverged += count
+                advance(rows.stop - rows.start)
+        warn_unconverged(n_unconverged)
+        return coordinates
 
 
 def potential(probabilities: np.ndarray) -> np.ndarray:
@@ -233,10 +215,10 @@ def potential_map(affinity: LocalAffinity, options: PotentialOptions) -> tuple[P
     layout = metric_mds(dissimilarities, options.n_components, options.max_iter, options.tol)
     on_map = pdist(layout.points)
     scale = float(dissimilarities @ dissimilarities) / float(dissimilarities @ on_map)
-    if len(potentials) == len(cells):
-        coordinates = layout.points
-    else:
-        coordinates = place(weights, cells, walk.before, potentials, layout, scale)
+    model = PotentialEmbedding(affinity, cells, walk.before, potentials, layout, scale, layout.points)
+    if len(potentials) < len(cells):
+        coordinates = model.place(weights)
         signs = np.sign(coordinates[np.abs(coordinates).argmax(axis=0), np.arange(coordinates.shape[1])])
-        coordinates, layout = coordinates * signs, layout._replace(points=layout.points * signs)
-    return PotentialEmbedding(affinity, cells, walk.before, potentials, layout, scale, coordinates), walk
+        layout = layout._replace(points=layout.points * signs)
+        model = replace(model, coordinates=coordinates * signs, layout=layout)
+    return model, walk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
 
@@ -34,13 +34,7 @@ class PairMoments:
         return PairMoments(len(c), c.T @ c, c.T @ e, e.T @ e, np.square(tails).sum(axis=0))
 
     def __add__(self, other: PairMoments) -> PairMoments:
-        return PairMoments(
-            self.count + other.count,
-            self.kept + other.kept,
-            self.cross + other.cross,
-            self.rest + other.rest,
-            self.fourths + other.fourths,
-        )
+        return PairMoments(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     def mean_squares(self) -> np.ndarray:
         """Return the mean squared error over pairs of different points for ``N = 0, ..., r``, (r + 1,)."""
