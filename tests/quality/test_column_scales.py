@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_swiss_roll
 
+from eigenscape._memory import row_blocks
 from eigenscape.quality import column_scales, dominant_columns, variance_shares
 
 
 def test_shares_are_those_of_the_mean_squared_distance(monkeypatch):
-    monkeypatch.setattr(column_scales, "_BLOCK", 40)  # several blocks of rows
+    blocks = partial(row_blocks, budget=1280)  # ten rows
+    monkeypatch.setattr(column_scales, "row_blocks", blocks)
     X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 10, 3, 0] + [0, 5, 1e6, 0.1]
     total = np.square(pdist(X)).mean()
     expected = [np.square(pdist(X[:, [j]])).mean() / total for j in range(4)]

@@ -14,6 +14,17 @@ from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.graph.sparse_distances import nearest_entries, neighbor_table, other_neighbors_table
 
 
+def without_own(which: np.ndarray, indices: np.ndarray, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Remove the points ``which`` (n,) from their own neighbour lists ``indices`` (n, k + 1).
+
+    ``tables`` have the same shape, for example the distances. If a point is missing in its list, because many
+    rows are equal, the last neighbour is removed.
+    """
+    own = indices == which[:, None]
+    own[~own.any(axis=1), -1] = True
+    return tuple(table[~own].reshape(len(indices), -1) for table in (indices, *tables))
+
+
 class NeighborIndex(ABC):
     """Interface of an index that searches ``n_points`` points.
 

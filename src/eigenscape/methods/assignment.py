@@ -3,8 +3,8 @@
 Recursive two-way cuts (Shi and Malik 2000) are a tree of thresholds on generalised eigenvectors: every part
 is cut at the threshold on one of the coordinates with the smallest normalised cut of its own graph, and the
 part with the smallest cut is split next. Shi and Malik solve an eigenproblem for every part; here all cuts
-use the eigenfunctions of the whole graph, so that a new point, which has them by the Nystrom formula, descends
-the same tree.
+use the eigenfunctions of the whole graph, so that a new point, which has them by the Nystrom formula,
+descends the same tree.
 
 See docs/decisions/methods-clusters.md.
 """

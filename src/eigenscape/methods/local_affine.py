@@ -15,6 +15,7 @@ from eigenscape._progress import stage
 from eigenscape.dictionary.readers import RowReader, map_blocks
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
+from eigenscape.graph.search import without_own
 from eigenscape.kernels.base import as_float64
 from eigenscape.pieces import PiecewiseEmbedding
 
@@ -135,10 +136,8 @@ class LocalAffine:
         """Return training rows, each computed from its neighbours without itself."""
         Y = self.coordinates[indices]
         distance, neighbor = self.index.nearest(Y, min(self.n_neighbors + 1, len(self.coordinates)))
-        left_out = neighbor == indices[:, None]
-        left_out[~left_out.any(axis=1), -1] = True  # many equal coordinates: the last neighbour instead
-        shape = (len(indices), distance.shape[1] - 1)
-        return self._combine(Y, distance[~left_out].reshape(shape), neighbor[~left_out].reshape(shape))
+        neighbor, distance = without_own(indices, neighbor, distance)
+        return self._combine(Y, distance, neighbor)
 
     def _combine(self, Y: np.ndarray, distance: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
         """Return the affine combinations of the neighbouring rows."""

@@ -19,6 +19,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.search import without_own
 from eigenscape.methods.tuning import TUNING
 
 
@@ -32,7 +33,7 @@ class Tangents(NamedTuple):
 def local_tangents(X: np.ndarray, n_neighbors: int, n_components: int, n_jobs: int | None) -> Tangents:
     """Return the leading local variances and directions of each row, from its nearest other rows."""
     _, nearest = neighbor_index(X, n_jobs=n_jobs).nearest(X, n_neighbors + 1)
-    neighbors, size = _without_own(nearest), X.shape[1]
+    (neighbors,), size = without_own(np.arange(len(X)), nearest), X.shape[1]
 
     def solve(rows: slice) -> tuple[np.ndarray, np.ndarray]:
         difference = (X[neighbors[rows]] - X[rows, None]) / n_neighbors**0.5  # (rows, k, n_features)
@@ -50,13 +51,6 @@ def local_tangents(X: np.ndarray, n_neighbors: int, n_components: int, n_jobs: i
         blocks = list(row_blocks(len(X), 16 * n_neighbors * (size + n_neighbors)))
         found = list(parallel_map(solve, blocks, n_jobs))
     return Tangents(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-
-
-def _without_own(nearest: np.ndarray) -> np.ndarray:
-    """Return the neighbours of each row without the row itself; of more than k equal rows, the first k."""
-    own = nearest == np.arange(len(nearest))[:, None]
-    own[~own.any(axis=1), -1] = True
-    return nearest[~own].reshape(len(nearest), -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from eigenscape._memory import row_blocks
 from eigenscape._numbers import checked_sparse
-
-#: Number of values of a block of rows.
-_BLOCK = 2**22
 
 
 class DominantColumns(NamedTuple):
@@ -121,18 +119,17 @@ def dominant_columns(X: ArrayLike | sparse.csr_array) -> DominantColumns | None:
 
 
 def _dense_variance(X: np.ndarray) -> np.ndarray:
-    """Return the variance of each column, in blocks of rows."""
-    n_rows = max(1, _BLOCK // max(1, X.shape[1]))
-    blocks = [slice(start, start + n_rows) for start in range(0, len(X), n_rows)]
-    total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for block in blocks:
-        values = np.asarray(X[block], dtype=np.float64)
+    """Return the variance of the finite values of each column, in blocks of rows."""
+    blocks = list(row_blocks(len(X), 32 * max(1, X.shape[1])))
+    total, count, squares = np.zeros((3, X.shape[1]))
+    for rows in blocks:
+        values = np.asarray(X[rows], dtype=np.float64)
         count += np.isfinite(values).sum(axis=0)
         total += np.where(np.isfinite(values), values, 0.0).sum(axis=0)
     count = np.maximum(count, 1)
-    mean, squares = total / count, np.zeros(X.shape[1])
-    for block in blocks:
-        deviation = np.asarray(X[block], dtype=np.float64) - mean
+    mean = total / count
+    for rows in blocks:
+        deviation = np.asarray(X[rows], dtype=np.float64) - mean
         squares += np.square(np.where(np.isfinite(deviation), deviation, 0.0)).sum(axis=0)
     variance = squares / count
     # a constant column deviates from its rounded mean by rounding

@@ -15,6 +15,7 @@ from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
+from eigenscape.graph.search import without_own
 from eigenscape.quality.intervals import sample_indices
 
 _METHODS = ("maximum likelihood", "two neighbors")
@@ -174,10 +175,7 @@ def _neighbors(
     count = min(3 * k + 10, points.shape[0] - 1)
     index = neighbor_index(points, metric, n_jobs=n_jobs, search="exact")
     lengths, indices = index.nearest(points[which], count + 1)
-    own = indices == which[:, None]
-    own[~own.any(axis=1), -1] = True
-    shape = len(which), count
-    lengths, indices = lengths[~own].reshape(shape), indices[~own].reshape(shape)
+    indices, lengths = without_own(which, indices, lengths)
     if not lengths.min() > 0:
         row = int(which[np.argmin(lengths.min(axis=1))])
         raise ValueError(
