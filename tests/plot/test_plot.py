@@ -248,7 +248,7 @@ def test_colours_are_different():
         (
             lambda m: plot.compare([m], n_columns=-1),
             ValueError,
-            "n_columns=-1 must be at least 1",
+            "n_columns=-1 must be an integer of at least 1",
         ),
         (lambda m: plot.scatter(m, components=(0, 1.0)), ValueError, r"components=\(0, 1.0\) must be two of"),
         (
@@ -271,7 +271,7 @@ def test_colours_are_different():
         (
             lambda _: plot.eigenfunction(PLANE, resolution=0),
             ValueError,
-            "resolution=0 must be at least 2",
+            "resolution=0 must be an integer of at least 2",
         ),
         (lambda _: plot.eigenfunction(PLANE, limits=(1, 0, 0, 1)), ValueError, "left < right"),
         (lambda _: plot.eigenfunction(PLANE, component=1.0), ValueError, "component=1.0 must be an integer"),

@@ -10,11 +10,9 @@ from eigenscape._extras import optional_import
 from eigenscape._palette import OKABE_ITO
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from sklearn.base import BaseEstimator
 
 #: Colours of lines and bars.
 PALETTE = OKABE_ITO

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 #: Number of cells along each side.
 _CELLS = 500
-#: Opacity of a cell with a single point.
-_MIN_OPACITY = 0.45
-
 Extent = tuple[float, float, float, float]
 
 
@@ -35,40 +32,40 @@ def draw_density(
     colour map.
     """
     extent = _extent(points)
-    cell = _cells(points, extent)
-    shape = (_CELLS, _CELLS)
-    counts = np.bincount(cell, minlength=_CELLS**2).astype(np.float64).reshape(shape)
-    options: dict[str, Any] = {
-        "origin": "lower",
-        "extent": extent,
-        "aspect": "auto",
-        "interpolation": "nearest",
-    }
     colors = matplotlib("colors")
+    options: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+
+    low, high = np.reshape(extent, (2, 2)).T
+    place = np.minimum((points - low) * (_CELLS / (high - low)), _CELLS - 1).astype(np.intp)  # column, row
+    cell = place[:, 1] * _CELLS + place[:, 0]
+
+    def cell_sums(*weights: np.ndarray | None) -> np.ndarray:
+        """Return the sums (len(weights), rows, columns) over the points of each cell; None: their number."""
+        sums = [np.bincount(cell, each, minlength=_CELLS**2) for each in weights]
+        return np.reshape(sums, (-1, _CELLS, _CELLS)).astype(np.float64)
+
     if values is None and categories is None:
+        (counts,) = cell_sums(None)
         # from light blue to almost black, so that single points are visible on white
         colormap = colors.LinearSegmentedColormap.from_list("density", ["#A6CEE3", "#0072B2", "#08193A"])
         norm = colors.LogNorm(1, max(counts.max(), 2))
-        return ax.imshow(np.where(counts > 0, counts, np.nan), cmap=colormap, norm=norm, **options)
-
-    def cell_sums(weights: np.ndarray, which: Any = slice(None)) -> np.ndarray:
-        return np.bincount(cell[which], weights=weights, minlength=_CELLS**2).reshape(shape)
-
+        counts = np.where(counts > 0, counts, np.nan)
+        return ax.imshow(counts, cmap=colormap, norm=norm, extent=extent, **options)
     norm = None
     if categories is not None:
         rgb = np.array([colors.to_rgb(color) for color in categories.colors])[categories.codes]
-        hue = np.stack([cell_sums(channel) for channel in rgb.T], axis=2) / np.maximum(counts, 1)[..., None]
+        counts, *channels = cell_sums(None, *rgb.T)
+        hue = np.stack(channels, axis=2) / np.maximum(counts, 1)[..., None]
     else:
         assert values is not None
         known = np.isfinite(values)
         norm = colors.Normalize(*limits)
-        number = cell_sums(known.astype(np.float64))
-        mean = cell_sums(values[known], known) / np.maximum(number, 1)
-        hue = matplotlib("").colormaps[VALUES](norm(mean))[..., :3]
+        counts, number, total = cell_sums(None, known, np.where(known, values, 0.0))
+        hue = matplotlib("").colormaps[VALUES](norm(total / np.maximum(number, 1)))[..., :3]
         hue[number == 0] = 0.6
-    opacity = _MIN_OPACITY + (1 - _MIN_OPACITY) * np.log1p(counts) / np.log1p(counts.max())
+    opacity = 0.45 + 0.55 * np.log1p(counts) / np.log1p(counts.max())  # 0.45: a single point is visible
     rgba = np.concatenate([hue, np.where(counts > 0, opacity, 0.0)[..., None]], axis=2)
-    image = ax.imshow(rgba, **options)
+    image = ax.imshow(rgba, extent=extent, **options)
     if norm is not None:
         image.set_cmap(VALUES)
         image.set_norm(norm)
@@ -81,11 +78,3 @@ def _extent(points: np.ndarray) -> Extent:
     width = np.where(high > low, high - low, 1.0)
     low, high = low - 0.01 * width, high + 0.01 * width
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
-
-
-def _cells(points: np.ndarray, extent: Extent) -> np.ndarray:
-    """Return the flat index of the cell of each point, in rows from the bottom."""
-    left, right, bottom, top = extent
-    column = ((points[:, 0] - left) * (_CELLS / (right - left))).astype(np.intp)
-    row = ((points[:, 1] - bottom) * (_CELLS / (top - bottom))).astype(np.intp)
-    return np.minimum(row, _CELLS - 1) * _CELLS + np.minimum(column, _CELLS - 1)

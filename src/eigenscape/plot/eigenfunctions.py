@@ -11,10 +11,8 @@ from eigenscape._checks import check_count
 from eigenscape.plot._figure import color_bar, new_axes, set_title, style_axes
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 def eigenfunction(
@@ -95,13 +93,8 @@ def eigenfunction(
     style_axes(ax, tuple(getattr(model, "feature_names_in_", ("feature 1", "feature 2"))))
     ax.set_aspect("equal")
     low, high = float(at_points.min()), float(at_points.max())
-    options: dict[str, Any] = {
-        "origin": "lower",
-        "extent": extent,
-        "cmap": "gray",
-        "interpolation": "bilinear",
-    }
-    image = ax.imshow(field, vmin=low, vmax=high, **options)
+    options: dict[str, Any] = {"origin": "lower", "extent": extent, "interpolation": "bilinear"}
+    image = ax.imshow(field, cmap="gray", vmin=low, vmax=high, **options)
     if points is not None:
         ax.scatter(points[:, 0], points[:, 1], s=9, color="white", edgecolors="#222222", linewidths=0.4)
     ax.set_xlim(left, right)

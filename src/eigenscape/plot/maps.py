@@ -28,10 +28,8 @@ from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 #: Identifier of the markers of new points, which differs from every category name.
 _NEW_POINTS = "eigenscape-new"
@@ -146,15 +144,14 @@ def draw_map(
     style_axes(ax, names, equal=not single)
     limits = (0.0, 1.0) if numbers is None else _color_limits(numbers, 0.01 if dense else 0.0)
     _draw_new(ax, new, Y, components)
+    if dense:
+        drawn = draw_density(ax, points, numbers if categories is None else None, categories, limits)
+    elif categories is None:
+        _draw_dots(ax, points, numbers, limits)
+    else:
+        _draw_categories(ax, points, categories)
     if categories is not None:
-        if dense:
-            draw_density(ax, points, None, categories, limits)
-        else:
-            _draw_categories(ax, points, categories)
         return ColorKey(points, categories, dense=dense)
-    drawn = (
-        draw_density(ax, points, numbers, None, limits) if dense else _draw_dots(ax, points, numbers, limits)
-    )
     if numbers is not None:
         mappable = matplotlib("cm").ScalarMappable(matplotlib("colors").Normalize(*limits), VALUES)
         return ColorKey(points, None, mappable, extend="both" if dense else "neither", dense=dense)
@@ -164,6 +161,10 @@ def draw_map(
 def dot_area(n: int) -> float:
     """Return the area of a dot, smaller for more points."""
     return float(np.clip(9000 / n, 1.5, 30))
+
+
+def _dot_style(n: int) -> dict[str, Any]:
+    return {"s": dot_area(n), "linewidths": 0, "alpha": 0.85}
 
 
 def _validate_labels(labels: ArrayLike | None, n: int, name: str = "labels") -> np.ndarray | None:
@@ -193,15 +194,16 @@ def _color_limits(values: np.ndarray, tail: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: tuple[float, float]) -> Any:
-    style: dict[str, Any] = {"s": dot_area(len(points)), "linewidths": 0, "alpha": 0.85}
+def _draw_dots(ax: Axes, points: np.ndarray, values: np.ndarray | None, limits: tuple[float, float]) -> None:
+    style = _dot_style(len(points))
     if values is None:
-        return draw_points(ax, points, color=PALETTE[0], **style)
+        draw_points(ax, points, color=PALETTE[0], **style)
+        return
     known = np.isfinite(values)
     if not known.all():
         draw_points(ax, points[~known], color=FAINT, **style)
     low, high = limits
-    return draw_points(ax, points[known], c=values[known], cmap=VALUES, vmin=low, vmax=high, **style)
+    draw_points(ax, points[known], c=values[known], cmap=VALUES, vmin=low, vmax=high, **style)
 
 
 def _markers(categories: Categories, dense: bool) -> list[str]:
@@ -215,17 +217,8 @@ def _draw_categories(ax: Axes, points: np.ndarray, categories: Categories) -> No
     """Draw one collection for each category, the grey ones below."""
     styles = zip(categories.names, categories.colors, _markers(categories, False), strict=True)
     for code, (name, color, marker) in enumerate(styles):
-        draw_points(
-            ax,
-            points[categories.codes == code],
-            s=dot_area(len(points)),
-            color=color,
-            marker=marker,
-            linewidths=0,
-            alpha=0.85,
-            label=name,
-            zorder=1 if code < categories.n_own else 0.9,
-        )
+        style = {**_dot_style(len(points)), "zorder": 1 if code < categories.n_own else 0.9}
+        draw_points(ax, points[categories.codes == code], color=color, marker=marker, label=name, **style)
 
 
 def draw_legend(ax: Axes, key: ColorKey) -> None:
@@ -235,23 +228,15 @@ def draw_legend(ax: Axes, key: ColorKey) -> None:
     names = categories.names
     styles = zip(categories.colors, _markers(categories, key.dense), strict=True)
     outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
-    line = matplotlib("lines").Line2D
+    line, style = matplotlib("lines").Line2D, {"linestyle": "", "markersize": 6, "markeredgewidth": 0}
     handles = [
-        line(
-            [], [], linestyle="", marker=marker, markersize=6, markeredgewidth=0, color=color, label=str(code)
-        )
+        line([], [], marker=marker, color=color, label=str(code), **style)
         for code, (color, marker) in enumerate(styles)
     ]
     new = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _NEW_POINTS]
-    legend = ax.legend(
-        handles=handles + new,
-        **(outside if names else {"loc": "best"}),
-        frameon=False,
-        fontsize=8,
-        labelcolor=INK,
-        ncols=1 + max(0, len(names) - 1) // 22,
-        handletextpad=0.3,
-    )
+    options: dict[str, Any] = outside if names else {"loc": "best"}
+    options |= {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.3}
+    legend = ax.legend(handles=handles + new, ncols=1 + max(0, len(names) - 1) // 22, **options)
     # Names are set afterwards: matplotlib skips labels that start with _ and parses $ as mathematics.
     for text, name in zip(legend.get_texts(), names, strict=False):
         text.set_parse_math(False)
@@ -274,7 +259,5 @@ def _draw_new(ax: Axes, new: ArrayLike | None, Y: np.ndarray, components: tuple[
     points = select_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
     area = max(36.0, 2 * dot_area(len(points)))
     name = "1 new point" if len(points) == 1 else f"{len(points)} new points"
-    rings = draw_points(ax, points, s=area, zorder=3, linewidths=1.2, label=name)
-    rings.set_gid(_NEW_POINTS)
-    rings.set_facecolor("none")
-    rings.set_edgecolor("#000000")
+    ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#000000", "linewidths": 1.2}
+    draw_points(ax, points, s=area, zorder=3, label=name, gid=_NEW_POINTS, **ring)

@@ -9,10 +9,8 @@ import numpy as np
 from eigenscape.plot._figure import FAINT, INK, PALETTE, new_axes, set_title, style_axes
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 def spectrum(

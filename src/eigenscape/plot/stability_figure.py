@@ -23,11 +23,9 @@ from eigenscape.plot.maps import dot_area, scatter
 from eigenscape.quality.stability import Stability
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from sklearn.base import BaseEstimator
 
 _COLORMAP = "cividis"
 _MOVEMENT = "movement, relative to the spread"
