@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris, make_moons
 from eigenscape import PCA, FastMap, Isomap, KernelPCA, LaplacianEigenmaps, ProjectionPursuit, plot
 from eigenscape._palette import DENSE, MUTED, category_colors
 from eigenscape.plot._figure import PALETTE
-from eigenscape.plot.spectra import eigengap
+from eigenscape.plot.diagnostics import eigengap
 from eigenscape.plot.thumbnails import select_apart
 from eigenscape.quality import perturbation_stability, procrustes
 
