@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from eigenscape import SpectralClustering, io
 from eigenscape.exceptions import WeakEvidenceWarning
 from eigenscape.methods.assignment import recursive_cuts
-from eigenscape.methods.clustering import CountEvidence, best_cut
+from eigenscape.methods.clustering import CountEvidence, adjusted_rand_index, best_cut
 from eigenscape.options import Dictionary
 from tests import reference as ref
 
@@ -123,6 +123,12 @@ def test_the_choice_is_the_largest_gap_of_stable_numbers() -> None:
     weak = CountEvidence(counts, gaps, np.array([0.6, 0.8, 0.5, 0.4]))
     assert weak.is_weak
     assert weak.best() == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_adjusted_rand_index(seed: int) -> None:
+    first, second = np.random.default_rng(seed).integers(4, size=(2, 40))
+    assert_allclose(adjusted_rand_index(first, second), adjusted_rand_score(first, second))
 
 
 @pytest.mark.parametrize(

@@ -197,8 +197,6 @@ def count_evidence(
 
     Parameters as for :func:`~eigenscape.methods.laplacian.laplacian_eigenmaps`.
     """
-    from sklearn.metrics import adjusted_rand_score
-
     functions = divided_eigenfunctions(affinity, max_clusters, solver, diagonal, weights, measure)
     values = functions.pairs.values
     counts = range(2, len(values))
@@ -211,7 +209,7 @@ def count_evidence(
             again = divided_eigenfunctions(affinity, max_clusters, solver, True, weights, drawn)
             for place, k in enumerate(counts):
                 other = _clusters(again.on_training[:, :k], k, drawn, solver)
-                stability[place] += adjusted_rand_score(labels[place], other) / n_draws
+                stability[place] += adjusted_rand_index(labels[place], other) / n_draws
             advance(1)
     return CountEvidence(np.arange(2, len(values)), values[1:-1] - values[2:], stability)
 
@@ -221,3 +219,15 @@ def _clusters(values: np.ndarray, k: int, measure: np.ndarray | None, solver: So
     rows = UnitRows()(values, None)
     centers = cluster_centers(rows, k, 4, solver.seed, solver.n_jobs, measure)
     return cdist(rows, centers, "sqeuclidean").argmin(axis=1)
+
+
+def adjusted_rand_index(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the agreement of two partitions, 1 if they are equal and 0 on average if they are random."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), 1)
+    together, rows, columns, total = (
+        float((counts * (counts - 1)).sum() / 2)
+        for counts in (table, table.sum(axis=1), table.sum(axis=0), np.array([table.sum()]))
+    )
+    expected, largest = rows * columns / total, (rows + columns) / 2
+    return 1.0 if largest == expected else (together - expected) / (largest - expected)
