@@ -65,11 +65,6 @@ class _Listener:
 
         return advance
 
-    def complete(self, name: str) -> None:
-        """Set the line of an outermost stage to its total."""
-        for display in self.displays if len(self.running) == 1 else ():
-            display.finish(name)
-
     def record(self, name: str, seconds: float) -> None:
         """Add the time of a stage; stages of the same name are summed."""
         if self.stages is None:
@@ -169,7 +164,8 @@ def stage(name: str, total: float | None = None, *, bound: bool = False) -> Iter
     start = perf_counter()
     try:
         yield listener.show(name, total, bound)
-        listener.complete(name)
+        for display in listener.displays if len(listener.running) == 1 else ():  # an outermost stage
+            display.finish(name)
     finally:
         seconds = perf_counter() - start
         listener.running.remove(opened)  # by identity, as a generator may end its stage late
