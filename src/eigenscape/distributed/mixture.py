@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.distributed.pca import block_moments
-from eigenscape.distributed.ppca import BlockRows
+from eigenscape.distributed.ppca import BlockRows, training_rows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
 from eigenscape.distributed.signs import LargestEntries, largest_entries
 from eigenscape.methods.mixture_ppca import (
@@ -35,6 +35,13 @@ from eigenscape.methods.probabilistic_pca import (
 
 #: Number of samples that k-means clusters to find where EM starts; up to this many, all of them.
 START_ROWS = 20_000
+
+
+def fit(estimator: Any, _: str, X: Any, y: object = None, sample_weight: Any = None) -> Any:  # noqa: ARG001
+    """Fit a mixture of probabilistic PCA to a collection."""
+    rows = training_rows(estimator, X, sample_weight)
+    estimator._fit(rows, BlockMembers(rows))
+    return estimator
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,33 @@ import numpy as np
 
 from eigenscape.distributed._presence import is_collection
 from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
+from eigenscape.distributed.dispatch import validate_blocks
+from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
+from eigenscape.distributed.signs import projection_signs
+from eigenscape.methods.oriented_pca import NoiseMoments, directions_of, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def fit(estimator: Any, _: str, X: Any, y: Any = None, *, noise: Any = None, distorted: Any = None) -> Any:
+    """Fit oriented PCA to a collection by the moments of signal and noise; no rows are stored."""
+    versions = estimator._versions(y, noise, distorted)
+    blocks = validate_blocks(estimator, X, reset=True)
+    signal, d = gather_moments(blocks), blocks.n_features
+    estimator._check_rank(signal.n_rows, d)
+    if noise is not None and not is_collection(noise):
+        moments = noise_moments([estimator._check_noise(noise, d)], d)
+    else:
+        moments = gather_noise(blocks, y, noise, versions)
+    orientation = directions_of(
+        signal, moments, estimator.n_components, estimator.regularization, estimator.criterion
+    )
+    signs = projection_signs(blocks, signal.mean, orientation.directions)
+    estimator._set_moments(signal, orientation.with_signs(signs))
+    estimator.embedding_ = estimator.transform(X)
+    return estimator
 
 
 def gather_noise(blocks: Blocks, y: Any, noise: Any, versions: Sequence[Any] | None) -> NoiseMoments:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.distributed.pca import block_moments
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.signs import LargestEntries, largest_entries
@@ -25,6 +26,19 @@ from eigenscape.methods.probabilistic_pca import (
     expected_covariance,
 )
 from eigenscape.solvers import SolverConfig
+
+
+def fit(estimator: Any, _: str, X: Any, y: object = None, sample_weight: Any = None) -> Any:  # noqa: ARG001
+    """Fit probabilistic PCA to a collection."""
+    estimator._fit(training_rows(estimator, X, sample_weight))
+    return estimator
+
+
+def training_rows(estimator: Any, X: Any, sample_weight: Any) -> BlockRows:
+    """Return the validated rows and weights of a collection."""
+    rows = BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
+    check_weight(rows.weight, sample_weight)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

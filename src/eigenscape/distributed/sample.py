@@ -78,9 +78,9 @@ def choose_sample(
     return Sample(chosen.points[order], chosen.indices[order], half, held_out, chosen.n_rows)
 
 
-def evenly_spaced(blocks: Blocks, max_rows: int = 1000) -> np.ndarray:
+def evenly_spaced(blocks: Blocks, max_rows: int = 1000, lengths: np.ndarray | None = None) -> np.ndarray:
     """Return at most ``max_rows`` evenly spaced rows; by default those used for bandwidths on one machine."""
-    lengths = count_rows(blocks)
+    lengths = count_rows(blocks) if lengths is None else lengths
     return take_rows(blocks, sample_indices(int(lengths.sum()), max_rows), lengths)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
-from eigenscape.estimators._dictionary import bind, dictionary_attributes, fit_by_dictionary
+from eigenscape.estimators._dictionary import dictionary_attributes, fit_by_dictionary
 from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
@@ -194,7 +194,7 @@ def bind_affinity(X: Any, options: AffinityOptions, n_components: int) -> GraphS
     """Return the samples with the affinity that ``options`` describe."""
     if options.is_graph:
         return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)
-    _check_samples(X, n_components)
+    _check_samples(X.shape[0], n_components)
     return KernelSamples(options.kernel().bind(X), options)
 
 
@@ -221,11 +221,11 @@ def with_labels(
     return mix_targets(split, vertex_codes(labels, samples.graph.vertex), target_weight, seed)
 
 
-def _check_samples(X: Any, n_components: int) -> None:
-    if X.shape[0] < n_components + 1:
+def _check_samples(n_samples: int, n_components: int) -> None:
+    if n_samples < n_components + 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples, got"
-            f" n_samples={X.shape[0]}; lower n_components"
+            f" n_samples={n_samples}; lower n_components"
         )
 
 
@@ -236,17 +236,10 @@ def width_attributes(kernel: BoundKernel) -> dict[str, float]:
 
 
 def fit_affinity_dictionary(
-    X: Any,
-    options: AffinityOptions,
-    dictionary: DictionaryOptions,
-    n_components: int,
-    blocks: Any,
-    points: Any = None,
+    estimator: Any, rows: Any, dictionary: DictionaryOptions, n_components: int
 ) -> tuple[DictionaryState, dict[str, Any]]:
-    """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
-
-    ``X`` is a sample of the rows of the dask collection with ``blocks``, if these are not None. ``points``
-    are given by the user, or None."""
+    """Fit a dictionary to training rows for the affinity of an estimator; also return fitted attributes."""
+    options = AffinityOptions.of(estimator)
     if options.is_graph:
         raise ValueError(
             "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"
@@ -257,9 +250,8 @@ def fit_affinity_dictionary(
             "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
             " not store; leave it True"
         )
-    if blocks is None:
-        _check_samples(X, n_components)
-    kernel = bind(options.kernel(), X, blocks)
-    state = fit_by_dictionary(kernel, X, dictionary, blocks, points)
-    described = dictionary_attributes(state, dictionary, X if blocks is None else None)
+    _check_samples(rows.n_rows, n_components)
+    kernel = rows.bind(options.kernel())
+    state = fit_by_dictionary(estimator, kernel, rows, dictionary)
+    described = dictionary_attributes(state, dictionary, rows.stored)
     return state, {**described, **width_attributes(kernel)}

@@ -18,8 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.sample_fit import fit_collection
+from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._method import Method
@@ -87,12 +86,11 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     verify = verify
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         """Fit to validated data. A hook.
 
-        ``X`` is a sample of the rows of the dask collection with ``blocks``; these are passed to
-        estimators with a dictionary only. Estimators whose ``fit`` accepts them also take ``weights``, the
-        positive weights of the samples or None, and ``labels``, the classes of the samples."""
+        Estimators whose ``fit`` accepts them also take ``weights``, the positive weights of the samples or
+        None, and ``labels``, the classes of the samples."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -122,7 +120,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         with fitting(self) as failures:
             if is_collection(X):
-                return fit_collection(self, X, sample_weight, labels)
+                return call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
@@ -140,7 +138,6 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             self.__dict__.update(result.attributes)
         return self
 
-    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Compute the coordinates of any points.
 
@@ -158,6 +155,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             Coordinates. They do not depend on the other points in ``X``; training points get their row of
             ``embedding_``. For a dask collection, a lazy dask array.
         """
+        if is_collection(X):
+            return call_on_blocks("dispatch.map_rows", self, "transform", X)
         self._check_fitted()
         with running(self):
             X = check_input(self, X, reset=False)
@@ -369,7 +368,7 @@ class KernelEstimator(Estimator):
         self._check_kernel("eigenfunctions")
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(X, self._model_.functions(X))
+            return check_coordinates(X, self._functions(X))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:
@@ -397,7 +396,7 @@ class KernelEstimator(Estimator):
         """
         self._check_kernel("loss")
         with running(self):
-            return kernel_loss(self._model_, *check_pairs(self, X, between))
+            return self._losses(*check_pairs(self, X, between), curve=False)
 
     @paired
     def loss_curve(self, X: Any = None, between: Any = None) -> np.ndarray:
@@ -417,7 +416,15 @@ class KernelEstimator(Estimator):
         """
         self._check_kernel("loss_curve")
         with running(self):
-            return kernel_loss_curve(self._model_, *check_pairs(self, X, between))
+            return self._losses(*check_pairs(self, X, between), curve=True)
+
+    def _functions(self, X: Any) -> np.ndarray:
+        """Compute the eigenfunctions at validated points. A hook."""
+        return self._model_.functions(X)
+
+    def _losses(self, X: Any, between: Any, *, curve: bool) -> Any:
+        """Compute the loss curve, or its last value, on validated or training points. A hook."""
+        return (kernel_loss_curve if curve else kernel_loss)(self._model_, X, between)
 
     def _has_pair_moments(self) -> bool:
         """Return whether the loss follows from sums over rows. A hook."""

@@ -16,8 +16,15 @@ from eigenscape.pieces import Affinity, Split
 from eigenscape.solvers import SolverConfig
 
 
-def check_independence(independent: bool | Independence, n_components: int) -> Independence | None:
+def check_independence(
+    independent: bool | Independence, n_components: int, approximation: Any = None
+) -> Independence | None:
     """Return the criterion for independent eigenvectors, or None if all are used."""
+    if independent and approximation is not None:
+        raise ValueError(
+            "independent=True needs eigenvectors of all samples, which"
+            f" approximation={approximation!r} does not have; leave out one of them"
+        )
     if not isinstance(independent, Independence):
         return Independence() if independent else None
     if independent.n_candidates is not None and independent.n_candidates < n_components:

@@ -222,7 +222,6 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     def _embed(
         self,
         X: Any,
-        blocks: Any = None,
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:

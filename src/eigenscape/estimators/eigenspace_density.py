@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
+from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
@@ -198,11 +198,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             check_transformer(self.embedder)
         if self.prefit:
             check_is_fitted(self.embedder)
-        if is_collection(X):
-            raise TypeError(
-                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
-                " estimator with prefit=True to rows in memory"
-            )
+        check_in_memory(self, X, PREFIT)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             return None
         share = as_number(self.contamination)

@@ -113,7 +113,7 @@ class FastMap(KernelEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         seed = self._seed()
         distance = bind_distance(self.metric, self.metric_params, X)

@@ -237,7 +237,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         landmarks = given_landmarks(self.n_landmarks, self.approximation)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")

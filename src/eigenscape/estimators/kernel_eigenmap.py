@@ -10,11 +10,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_in_memory
-from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
@@ -223,6 +220,7 @@ class KernelEigenmap(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @by_blocks("sample_fit.fit_without_graph")
     def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
         """Fit the map.
 
@@ -243,8 +241,6 @@ class KernelEigenmap(Estimator):
         """
         with fitting(self):
             self._check_kernels()
-            if is_collection(X) and graph is None:
-                return fit_to_sample(self, X, spectral=False)
             rows = self._validate_rows(X, reset=True)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
@@ -414,7 +410,6 @@ class KernelEigenmap(Estimator):
 
     def _validate_rows(self, X: Any, reset: bool) -> Any:
         """Validate training rows (``reset``) or new rows."""
-        check_in_memory(self, X)
         X = validate_rows(
             self,
             X,

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    bind,
+    TrainingRows,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
-    given_dictionary,
     projection_error,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
@@ -20,7 +19,7 @@ from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
-from eigenscape.kernels.base import Kernel
+from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
 from eigenscape.options import Dictionary, Inverse
@@ -28,8 +27,6 @@ from eigenscape.solvers import Order
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from eigenscape.distributed import Blocks
 
 
 class KernelPCA(InverseMixin, KernelEstimator):
@@ -186,39 +183,43 @@ class KernelPCA(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Blocks | None = None, weights: np.ndarray | None = None) -> FitResult:
-        if blocks is None:
-            check_components(self.n_components, X)
-        check_gamma(self.kernel, self.gamma)
-        parameters: dict[str, Any] = {
-            "gamma": self.gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "around_mean": True,
-        }
-        similarity = bind(kernel_by_name(self.kernel, **parameters), X, blocks)
-        check_inverse(self, pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
-        attributes = {} if gamma is None else {"gamma_": gamma}
-        solver = self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is None:
-            model = kernel_pca(
-                similarity,
-                self.n_components,
-                solver,
-                order=self.order,
-                storage=self._solver_option().storage,
-                weights=weights,
-            )
-            return spectral_result(require_components(model, self.n_components, self.order), attributes)
-        refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+        check_components(self.n_components, X)
+        if isinstance(self.approximation, Dictionary):
+            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+            return self._embed_dictionary(TrainingRows(X))
+        similarity, attributes = self._bind(TrainingRows(X))
+        model = kernel_pca(
+            similarity,
+            self.n_components,
+            self._solver(),
+            order=self.order,
+            storage=self._solver_option().storage,
+            weights=weights,
+        )
+        return spectral_result(require_components(model, self.n_components, self.order), attributes)
+
+    def _embed_dictionary(self, rows: Any) -> FitResult:
+        """Fit with a dictionary to training rows, in memory or elsewhere."""
+        similarity, attributes = self._bind(rows)
+        self._solver()  # checks the parameters
         if self.order == "magnitude":
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, but a dictionary needs a positive semi-definite"
                 " kernel; use order='value'"
             )
-        options, rows = dictionary_options(self, dictionary, "additive"), X if blocks is None else None
-        state = fit_by_dictionary(similarity, X, options, blocks, dictionary.points)
-        model = greedy_embedding(state, options, self.n_components, rows)
-        return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
+        options = dictionary_options(self, "additive")
+        state = fit_by_dictionary(self, similarity, rows, options)
+        model = greedy_embedding(state, options, self.n_components, rows.stored)
+        return spectral_result(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+
+    def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
+        """Bind the kernel to training rows; also return its fitted attributes."""
+        check_gamma(self.kernel, self.gamma)
+        kernel = kernel_by_name(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
+        )
+        similarity = rows.bind(kernel)
+        check_inverse(self, pairwise_kernel(similarity))
+        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
+        return similarity, {} if gamma is None else {"gamma_": gamma}

@@ -189,7 +189,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2

@@ -18,8 +18,8 @@ from eigenscape.estimators._affinity import (
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
+    TrainingRows,
     dictionary_options,
-    given_dictionary,
     projection_error,
     warn_if_disconnected,
 )
@@ -242,36 +242,21 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     def _embed(
         self,
         X: Any,
-        blocks: Any = None,
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
         n_components = self.n_components
         options, solver = AffinityOptions.of(self), self._solver()
-        criterion = check_independence(self.independent, n_components)
+        criterion = check_independence(self.independent, n_components, self.approximation)
         if criterion is not None:
             refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
-            if self.approximation is not None:
-                raise ValueError(
-                    "independent=True needs eigenvectors of all samples, which"
-                    f" approximation={self.approximation!r} does not have; leave out one of them"
-                )
         check_labels(labels, options, self.target_weight)
         check_diagonal(weights, self.include_diagonal, options.is_graph)
         if isinstance(self.approximation, Anchors):
             return self._embed_anchors(X, options, self.approximation, weights)
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is not None:
+        if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            fit_options = dictionary_options(self, dictionary, "divisive")
-            state, attributes = fit_affinity_dictionary(
-                X, options, fit_options, n_components, blocks, dictionary.points
-            )
-            model = greedy_laplacian_eigenmaps(
-                state, fit_options, n_components, X if blocks is None else None
-            )
-            warn_if_disconnected(model, self.on_disconnected)
-            return spectral_result(model, attributes)
+            return self._embed_dictionary(TrainingRows(X))
         samples = bind_affinity(X, options, n_components)
         plain = samples.split(self.on_disconnected)
         split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
@@ -281,6 +266,15 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         )
         result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
         return result.with_attributes(attributes)
+
+    def _embed_dictionary(self, rows: Any) -> FitResult:
+        """Fit with a dictionary to training rows, in memory or elsewhere."""
+        check_independence(self.independent, self.n_components, self.approximation)
+        options = dictionary_options(self, "divisive")
+        state, attributes = fit_affinity_dictionary(self, rows, options, self.n_components)
+        model = greedy_laplacian_eigenmaps(state, options, self.n_components, rows.stored)
+        warn_if_disconnected(model, self.on_disconnected)
+        return spectral_result(model, attributes)
 
     def _embed_anchors(
         self, X: Any, options: AffinityOptions, anchors: Anchors, weights: np.ndarray | None

@@ -202,7 +202,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         self._check_parameters(*X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")

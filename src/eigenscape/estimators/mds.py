@@ -150,7 +150,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_components(self.n_components, X)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(

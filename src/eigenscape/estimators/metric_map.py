@@ -152,7 +152,7 @@ class MetricMap(KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks("auto", "random")
         if self.approximation is None:

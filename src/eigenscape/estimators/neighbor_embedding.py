@@ -149,7 +149,7 @@ class NeighborEmbedding(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         options = self._layout_options()
         seed = self._seed()
         option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))

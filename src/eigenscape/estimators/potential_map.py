@@ -150,7 +150,7 @@ class PotentialMap(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         options = self._options()
         n_cells = min(options.n_landmarks, X.shape[0])
         _memory.require(

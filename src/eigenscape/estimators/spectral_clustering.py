@@ -10,7 +10,6 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
@@ -25,8 +24,8 @@ from eigenscape.estimators._affinity import (
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import (
+    TrainingRows,
     dictionary_options,
-    given_dictionary,
     projection_error,
     warn_if_disconnected,
 )
@@ -53,9 +52,7 @@ from eigenscape.methods.assignment import (
 from eigenscape.methods.clustering import (
     CountEvidence,
     cluster_centers,
-    cluster_sums,
     count_evidence,
-    low_rank_cut,
     normalized_cut,
 )
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
@@ -282,14 +279,17 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+        if isinstance(self.approximation, Dictionary):
+            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+            result = self._embed_dictionary(TrainingRows(X))
+            model = result.embedding
+            assert isinstance(model, Embedding)
+            assert isinstance(model.kernel, LowRankKernel)
+            return self._assign(result, model, LowRankOperator(model.kernel), self._given_count)
         self._check_parameters(n_points(X))
         by_cut = self.assign_labels in _BY_CUT
         options, solver = AffinityOptions.of(self), self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is not None:
-            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            return self._embed_dictionary(X, options, dictionary, blocks)
         samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
         separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
@@ -414,21 +414,15 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         """Return the largest number of clusters that the parameters allow."""
         return min(self.max_clusters, n_samples - 1) if self.n_clusters == "auto" else self.n_clusters
 
-    def _embed_dictionary(
-        self, X: Any, options: AffinityOptions, dictionary: Dictionary, blocks: Any
-    ) -> FitResult:
-        n_components = self._n_coordinates(self._given_count)
-        fit_options = dictionary_options(self, dictionary, "divisive")
-        state, attributes = fit_affinity_dictionary(
-            X, options, fit_options, n_components, blocks, dictionary.points
-        )
-        model = greedy_spectral_map(state, fit_options, n_components, X if blocks is None else None)
+    def _embed_dictionary(self, rows: Any) -> FitResult:
+        """Fit with a dictionary to training rows, in memory or elsewhere; without clusters."""
+        self._check_parameters(rows.n_rows)
+        self._solver()  # checks the parameters
+        n_components, options = self._n_coordinates(self._given_count), dictionary_options(self, "divisive")
+        state, attributes = fit_affinity_dictionary(self, rows, options, n_components)
+        model = greedy_spectral_map(state, options, n_components, rows.stored)
         warn_if_disconnected(model, self.on_disconnected)
-        result = spectral_result(model, attributes)
-        if blocks is not None:
-            return self._assign_blocks(result, blocks)
-        assert isinstance(model.kernel, LowRankKernel)
-        return self._assign(result, model, LowRankOperator(model.kernel), self._given_count)
+        return spectral_result(model, attributes)
 
     def _assign(
         self,
@@ -454,14 +448,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
             "ncut_": normalized_cut(edges, rule.predict(model.coordinates)),
         }
         return result.with_attributes(attributes)
-
-    def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
-        """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
-        model, rows = result.embedding, distributed.evenly_spaced(blocks, 50_000)
-        rule = self._rule(model.transform(rows), model.functions(rows), self._given_count)
-        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
-        cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes({**rule_attributes(rule), "ncut_": cut})
 
     def _rule(
         self,
