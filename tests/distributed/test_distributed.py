@@ -628,7 +628,7 @@ def test_samples_do_not_depend_on_the_cut() -> None:
 
 def test_reductions_keep_the_order_of_blocks() -> None:
     blocks = as_blocks(da.arange(40, chunks=2))
-    assert reduce_blocks(lambda block: list(block), blocks, lambda a, b: a + b) == list(range(40))
+    assert reduce_blocks(lambda block: list(block), blocks, combine=lambda a, b: a + b) == list(range(40))
 
 
 def test_dask_is_not_imported_without_need() -> None:

@@ -14,35 +14,28 @@ from eigenscape.distributed._presence import (
     call_on_blocks,
     check_in_memory,
     is_collection,
-    is_lazy,
     require,
 )
 
 if TYPE_CHECKING:
-    from eigenscape.app.io.dask_reading import as_collection, read
+    from eigenscape.app.io.dask_reading import read
     from eigenscape.app.io.dask_writing import write_parts
     from eigenscape.distributed.cluster import check_versions, connect
-    from eigenscape.distributed.estimate import cost
 
 #: The module that defines each name.
 _HOMES = {
-    "as_collection": "eigenscape.app.io.dask_reading",
     "check_versions": "eigenscape.distributed.cluster",
     "connect": "eigenscape.distributed.cluster",
-    "cost": "eigenscape.distributed.estimate",
     "read": "eigenscape.app.io.dask_reading",
     "write_parts": "eigenscape.app.io.dask_writing",
 }
 __all__ = [  # a literal list: type checkers read it
     "PREFIT",
-    "as_collection",
     "call_on_blocks",
     "check_in_memory",
     "check_versions",
     "connect",
-    "cost",
     "is_collection",
-    "is_lazy",
     "read",
     "require",
     "write_parts",

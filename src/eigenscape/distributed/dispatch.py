@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -15,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape.distributed._presence import is_collection
 from eigenscape.distributed.blocks import Blocks, as_blocks
-from eigenscape.distributed.pairs import reduce_pairs
-from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks
+from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, reduce_pairs
 from eigenscape.options import flattened
 from eigenscape.quality.pair_moments import n_pairs
 
@@ -88,7 +86,7 @@ def mean_over_rows(estimator: Any, method: str, X: Any, *given: Any, **named: An
         raise ValueError(f"{method} of a dask collection does not support sample_weight; leave it out")
     check_is_fitted(estimator)
     blocks = validate_blocks(estimator, X, reset=False)
-    n_rows, total = reduce_blocks(_WeightedMean(method), blocks, add, _for_workers(estimator))
+    n_rows, total = reduce_blocks(_WeightedMean(method), blocks, _for_workers(estimator))
     return total / n_rows
 
 
@@ -107,11 +105,11 @@ def losses_of_pairs(estimator: Any, method: str, X: Any, between: None = None) -
         method != "loss",
     )
     if estimator._has_pair_moments():
-        moments = reduce_blocks(_MethodCall("_pair_moments"), blocks, add, model)
+        moments = reduce_blocks(_MethodCall("_pair_moments"), blocks, model)
         losses = moments.mean_squares()[-estimator._n_features_out :]
     else:
         n_rows = int(count_rows(blocks).sum())
-        losses = reduce_pairs(_PairSquares(curve), blocks, add, model) / n_pairs(n_rows)
+        losses = reduce_pairs(_pair_squares, blocks, model, curve) / n_pairs(n_rows)
     return losses if curve else float(losses[-1])
 
 
@@ -184,15 +182,10 @@ class _WeightedMean(_MethodCall):
         return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
-class _PairSquares:
-    """The sums of the squared errors over the ordered pairs of different rows of two blocks."""
-
-    def __init__(self, curve: bool) -> None:
-        self.curve = curve
-
-    def __call__(self, block: Any, other: Any, same: bool, model: Any) -> np.ndarray:
-        squares = model._pair_squares(block, other, same=same, curve=self.curve)
-        return squares if same else 2 * squares
+def _pair_squares(block: Any, other: Any, same: bool, model: Any, curve: bool) -> np.ndarray:
+    """Return the sums of the squared errors over the ordered pairs of different rows of two blocks."""
+    squares = model._pair_squares(block, other, same=same, curve=curve)
+    return squares if same else 2 * squares
 
 
 def _for_workers(estimator: BaseEstimator) -> Any:

@@ -12,7 +12,6 @@ from eigenscape.distributed.reduce import reduce_blocks, sample_rows
 from eigenscape.distributed.signs import projection_signs
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import (
-    EdgeSums,
     LocalityProjection,
     distortion_from_sums,
     edge_sums,
@@ -23,7 +22,7 @@ from eigenscape.methods.locality_preserving import (
 ANCHORS = 5_000
 
 
-def fit(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) -> Any:  # noqa: ARG001
+def fit(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) -> None:  # noqa: ARG001
     """Fit a locality preserving projection: connect all rows to a graph of at most ``ANCHORS`` of them."""
     if graph is not None:
         raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
@@ -36,7 +35,6 @@ def fit(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) 
     )
     estimator._set_attributes(projection, {**attributes, "distortion_": distortion})
     estimator.embedding_ = estimator.transform(X)
-    return estimator
 
 
 def locality_of_blocks(
@@ -48,7 +46,7 @@ def locality_of_blocks(
     """
     d = blocks.n_features
     origin = np.asarray(affinity.X, dtype=np.float64).mean(axis=0) if affine else np.zeros(d)
-    sums = reduce_blocks(edge_sums, blocks, EdgeSums.merge, affinity, origin, loops)
+    sums = reduce_blocks(edge_sums, blocks, affinity, origin, loops)
     projection = projection_from_sums(sums, origin, n_components, affine)
     signs = projection_signs(blocks, projection.mean, projection.directions)
     projection = projection.with_signs(signs)

@@ -65,7 +65,7 @@ def choose_sample(
     :func:`eigenscape.dictionary.landmarks.select_candidates` for the distance of a row from the sample.
     """
     truncate = partial(select_candidates, size=size, distance=distance, method=method)
-    chosen = reduce_blocks(_candidates, blocks, Candidates.merge, size, distance, method, truncate=truncate)
+    chosen = reduce_blocks(_candidates, blocks, size, distance, method, truncate=truncate)
     lengths = count_rows(blocks)
     if chosen.n_rows <= size:  # duplicates included, as on one machine
         indices = np.arange(chosen.n_rows)

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.dictionary import training_rows
 from eigenscape.distributed.dispatch import check_not_precomputed, validate_blocks
-from eigenscape.distributed.greedy import training_rows
 from eigenscape.distributed.reduce import reduce_blocks
 from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
 from eigenscape.exceptions import RankError, UndefinedKernelError
@@ -36,12 +36,12 @@ class SampleLoss(NamedTuple):
     held_out: float
 
 
-def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> Any:
+def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> None:
     """Fit an estimator with the hook ``_embed``: to all rows if it has a dictionary, else to a sample."""
     for name, given in (("sample_weight is", sample_weight), ("labels are", labels)):
         if given is not None:
             raise ValueError(f"{name} not supported for a dask collection; pass X.compute()")
-    if not uses_dictionary(estimator):
+    if not isinstance(getattr(estimator, "approximation", None), Dictionary):
         fit_to_sample(estimator, X)
     else:
         rows = training_rows(estimator, X)
@@ -53,26 +53,25 @@ def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> Any:
             _cluster(estimator, rows.blocks)
     if isinstance(estimator, ClusterMixin):
         estimator.labels_ = estimator.predict(X)
-    return estimator
 
 
 def _cluster(estimator: Any, blocks: Blocks) -> None:
     """Cluster evenly spaced rows; compute the cut by sums over all rows."""
     model, rows = estimator._model_, evenly_spaced(blocks, _CLUSTERED_ROWS)
     rule = estimator._rule(model.transform(rows), model.functions(rows), estimator._given_count)
-    sums = reduce_blocks(cluster_sums, blocks, np.add, model, rule)
+    sums = reduce_blocks(cluster_sums, blocks, model, rule)
     estimator.ncut_ = low_rank_cut(model.kernel.span.from_values(sums))
     vars(estimator).update(rule_attributes(rule))
 
 
-def fit_without_graph(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) -> Any:  # noqa: ARG001
-    """Fit an estimator with an ``embedding_`` of its own graph to a sample."""
+def fit_without_graph(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) -> None:  # noqa: ARG001
+    """Fit an estimator to a sample; a given graph is refused."""
     if graph is not None:
         raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
-    return fit_to_sample(estimator, X)
+    fit_to_sample(estimator, X)
 
 
-def fit_to_sample(estimator: BaseEstimator, X: Any) -> Any:
+def fit_to_sample(estimator: BaseEstimator, X: Any) -> None:
     """Fit the estimator to rows selected farthest first from all partitions of a collection.
 
     Sets ``sample_indices_``, ``sample_stability_`` and, if the estimator has a kernel, ``sample_loss_``.
@@ -97,7 +96,6 @@ def fit_to_sample(estimator: BaseEstimator, X: Any) -> Any:
     if hasattr(estimator, "loss") and "eigenvalues_" in vars(estimator):
         estimator.sample_loss_ = SampleLoss(estimator.loss(), _held_out_loss(estimator, sample))
     estimator.embedding_ = estimator.transform(X)
-    return estimator
 
 
 def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
@@ -108,11 +106,6 @@ def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
         return estimator.loss(sample.held_out)
     except UndefinedKernelError:
         return np.nan
-
-
-def uses_dictionary(estimator: BaseEstimator) -> bool:
-    """Return whether a dictionary approximates the kernel of the estimator."""
-    return isinstance(getattr(estimator, "approximation", None), Dictionary)
 
 
 def _check_landmark_points(landmarks: Any) -> None:

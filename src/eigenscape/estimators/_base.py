@@ -120,7 +120,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         with fitting(self) as failures:
             if is_collection(X):
-                return call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
+                call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
+                return self
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:

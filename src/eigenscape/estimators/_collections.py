@@ -27,7 +27,8 @@ def by_blocks(way: str, **described: Any) -> _Decorator:
             if not is_collection(args[0] if args else kwargs.get(first)):
                 return method(self, *args, **kwargs)
             with fitting(self) if name == "fit" else running(self):
-                return call_on_blocks(way, self, name, *args, **kwargs, **described)
+                found = call_on_blocks(way, self, name, *args, **kwargs, **described)
+            return self if found is None else found  # None of a fit
 
         return turned_off
 

@@ -263,7 +263,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @by_blocks("greedy.fit")
+    @by_blocks("dictionary.fit")
     def fit(self, X: Any, y: object = None) -> Self:
         """Select a dictionary from ``X`` and estimate the eigenfunctions from all points.
 
@@ -303,7 +303,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         self._set_model(rows.fit(self._source_, options), options, rows.stored)
 
     @available_if(_supports_single_pass)
-    @by_blocks("greedy.partial_fit")
+    @by_blocks("dictionary.partial_fit")
     def partial_fit(self, X: Any, y: object = None) -> Self:
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
@@ -374,7 +374,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
             )
         return options, state
 
-    @by_blocks("greedy.second_pass")
+    @by_blocks("dictionary.second_pass")
     def second_pass(self, chunks: Any) -> Self:
         """Estimate the eigenfunctions again, with every point projected on the whole dictionary.
 
