@@ -222,7 +222,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         """
         return self.fit(X, y, **fit_params).embeddings_
 
-    def transform(self, X: Any, view: Hashable) -> np.ndarray:
+    def transform(self, X: Any, view: Hashable) -> np.ndarray:  # type: ignore[override]
         """Compute the coordinates of rows of one view.
 
         Parameters
