@@ -14,7 +14,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._links import Links
 from eigenscape.estimators._rows import check_input
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.pieces import Affinity, Split
+from eigenscape.pieces import Split
 
 
 class ViewMap(Estimator):
@@ -45,7 +45,7 @@ class ViewGraph:
     """The neighbourhood graph of a view."""
 
     samples: GraphSamples
-    split: Split[Affinity]  # in one part
+    split: Split  # in one part
 
     @property
     def affinity(self) -> BoundKernel:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.estimators._affinity import AffinityOptions
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._graph import given_graph
+from eigenscape.estimators._graph import Neighborhood, given_graph
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
@@ -287,4 +287,9 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
                 f"search={option.search!r} must be 'auto', 'exact' or 'approximate': an index belongs to one"
                 " view"
             )
-        return n_components, AffinityOptions(option, None, True, "binary", self.n_jobs), self._solver()
+        neighborhood = Neighborhood(option, self.n_jobs)
+        return (
+            n_components,
+            AffinityOptions(neighborhood, option, weights=option.weights or "binary"),
+            self._solver(),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +12,14 @@ from eigenscape.estimators._affinity import (
     AffinityMixin,
     AffinityOptions,
     bind_affinity,
-    check_labels,
+    check_eigenmaps,
+    eigenmaps_of_parts,
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
+from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence
 from eigenscape.pieces import Affinity, OnDisconnected, join
@@ -226,32 +227,28 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = self.n_components
-        criterion = check_independence(self.independent, n_components)
-        options, solver, diagonal = AffinityOptions.of(self, "local"), self._solver(), self.include_diagonal
-        if options.is_graph and self.gamma is not None:
+        n_components, diagonal = self.n_components, self.include_diagonal
+        options, solver = AffinityOptions.of(self, "local"), self._solver()
+        if options.neighborhood is not None and self.gamma is not None:
             raise ValueError(
                 f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
                 f" affinity={self.affinity!r} is a graph; set affinity='rbf' or leave out gamma"
             )
-        if criterion is not None:
-            refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
-        check_labels(labels, options, self.target_weight)
-        check_diagonal(weights, diagonal, options.is_graph)
-        samples = bind_affinity(X, options, n_components)
-        plain = samples.split(self.on_disconnected)
-        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
-        weights = samples.weights(weights)
-        measures = split.weights_of(weights)
+        criterion = check_eigenmaps(self, options, weights, labels)
+        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        split = plain = samples.split(self.on_disconnected)  # connected components
+        if labels is not None:
+            split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
+        measures = split.weights_of(samples.weights)
         affinities = [
             normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs, measure)
             for part, measure in zip(split.parts, measures, strict=True)
         ]
-        walks = split.with_parts(tuple(Affinity(*affinity) for affinity in affinities))
+        walks = replace(split, parts=tuple(Affinity(*affinity) for affinity in affinities))
         nonzero = self.diffusion_time > 0
         maps, attributes = eigenmaps_of_parts(
             walks, measures, n_components, solver, criterion, diagonal=diagonal, nonzero=nonzero
         )
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
-        return result.with_attributes(attributes)
+        embedding = join(maps, split, n_components, samples.weights)
+        return samples.result(embedding, plain, n_components, attributes)

@@ -15,11 +15,11 @@ from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._graph import Vertices, vertices
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert

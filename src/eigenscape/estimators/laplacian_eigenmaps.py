@@ -11,29 +11,18 @@ from eigenscape.estimators._affinity import (
     AffinityOptions,
     affinity_matrix,
     bind_affinity,
-    check_labels,
+    check_eigenmaps,
+    eigenmaps_of_parts,
     fit_affinity_dictionary,
     with_labels,
 )
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
-from eigenscape.estimators._dictionary import (
-    dictionary_options,
-    given_dictionary,
-    projection_error,
-    warn_if_disconnected,
-)
-from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
+from eigenscape.estimators._dictionary import projection_error, warn_if_disconnected
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import (
-    DICTIONARY_WEIGHTS,
-    check_diagonal,
-    fit_labelled,
-    refuse_weights,
-)
-from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
+from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.options import Anchors, Dictionary, Independence
@@ -246,57 +235,28 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = self.n_components
-        options, solver = AffinityOptions.of(self), self._solver()
-        criterion = check_independence(self.independent, n_components)
-        if criterion is not None:
-            refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
-            if self.approximation is not None:
-                raise ValueError(
-                    "independent=True needs eigenvectors of all samples, which"
-                    f" approximation={self.approximation!r} does not have; leave out one of them"
-                )
-        check_labels(labels, options, self.target_weight)
-        check_diagonal(weights, self.include_diagonal, options.is_graph)
+        n_components, options, solver = self.n_components, AffinityOptions.of(self), self._solver()
+        criterion = check_eigenmaps(self, options, weights, labels)
         if isinstance(self.approximation, Anchors):
-            return self._embed_anchors(X, options, self.approximation, weights)
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is not None:
-            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            fit_options = dictionary_options(self, dictionary, "divisive")
-            state, attributes = fit_affinity_dictionary(
-                X, options, fit_options, n_components, blocks, dictionary.points
+            rows = None if self._is_precomputed() else options.neighborhood
+            n_anchors = check_anchors(self, X, rows, weights)
+        elif self.approximation is not None:
+            state, given, attributes = fit_affinity_dictionary(
+                self, X, options, n_components, blocks, weights
             )
-            model = greedy_laplacian_eigenmaps(
-                state, fit_options, n_components, X if blocks is None else None
-            )
+            model = greedy_laplacian_eigenmaps(state, given, n_components, X if blocks is None else None)
             warn_if_disconnected(model, self.on_disconnected)
             return spectral_result(model, attributes)
-        samples = bind_affinity(X, options, n_components)
-        plain = samples.split(self.on_disconnected)
-        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
-        weights = samples.weights(weights)
+        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        split = plain = samples.split(self.on_disconnected)  # connected components
+        if isinstance(self.approximation, Anchors):
+            model = anchored_laplacian_eigenmaps(split.parts[0].kernel, n_components, n_anchors, solver)
+            return samples.result(model, split, n_components, anchor_attributes(model))
+        if labels is not None:
+            split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
+        measures, diagonal = split.weights_of(samples.weights), self.include_diagonal
         maps, attributes = eigenmaps_of_parts(
-            split, split.weights_of(weights), n_components, solver, criterion, diagonal=self.include_diagonal
+            split, measures, n_components, solver, criterion, diagonal=diagonal
         )
-        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
-        return result.with_attributes(attributes)
-
-    def _embed_anchors(
-        self, X: Any, options: AffinityOptions, anchors: Anchors, weights: np.ndarray | None
-    ) -> FitResult:
-        """Fit the map that is linear in anchor weights to validated data."""
-        if not options.is_graph or self._is_precomputed():
-            raise ValueError(
-                f"anchors need a graph of rows, got affinity={self.affinity!r}; use"
-                " affinity='nearest_neighbors', or a Dictionary for a kernel between all samples"
-            )
-        metric = options.neighborhood().option.metric
-        n_anchors = check_anchors(anchors, self.n_components, X, metric, self.on_disconnected, weights)
-        samples = bind_affinity(X, options, self.n_components)
-        split = samples.split(self.on_disconnected)
-        affinity = split.parts[0].kernel
-        assert isinstance(affinity, (GraphAffinity, LocalAffinity))
-        embedding = anchored_laplacian_eigenmaps(affinity, self.n_components, n_anchors, self._solver())
-        result = samples.result(embedding, split, self.n_components)
-        return result.with_attributes(anchor_attributes(embedding))
+        embedding = join(maps, split, n_components, samples.weights)
+        return samples.result(embedding, plain, n_components, attributes)

@@ -237,10 +237,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         assert self.approximation is not None
         if self.c is not None:
             raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
-        metric = self._neighborhood().option.metric
-        n_anchors = check_anchors(
-            self.approximation, self.n_components, X, metric, self.on_disconnected, weights
-        )
+        neighborhood = self._neighborhood()
+        n_anchors = check_anchors(self, X, neighborhood, weights)
         graph = self._graph(X)
         split = split_graph(graph.graph, self.on_disconnected)
         embedding = anchored_lle(
@@ -250,10 +248,10 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             self._solver(),
             method=self.method,
             reg=self.reg,
-            gram=local_gram(split.parts[0], metric, {}),
+            gram=local_gram(split.parts[0], neighborhood.option.metric, {}),
         )
-        result = graph.result(embedding, split.labels, self.n_components)
-        return result.with_attributes({**spectral_attributes(embedding), **anchor_attributes(embedding)})
+        attributes = {**spectral_attributes(embedding), **anchor_attributes(embedding)}
+        return graph.result(embedding, split.labels, self.n_components, None, attributes)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
@@ -274,7 +272,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     def _graph(self, X: Any) -> SampleGraph:
         neighborhood = self._neighborhood()
         graph = neighborhood_graph(X, neighborhood, self.n_components)
-        if neighborhood.by_count:
+        if "n_neighbors_" in graph.attributes:
             self._check_n_neighbors(graph.attributes["n_neighbors_"])
         else:
             self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
@@ -295,8 +293,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
                 f"graph={neighborhood.option!r} is not supported: points are reconstructed from their nearest"
                 " neighbours; use KNNGraph(n_neighbors) or RadiusGraph(radius)"
             )
-        if neighborhood.by_count:
-            self._check_n_neighbors(neighborhood.count(n_samples))
+        if (k := neighborhood.count(n_samples)) is not None:
+            self._check_n_neighbors(k)
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"

@@ -11,10 +11,10 @@ from eigenscape import distributed
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._vertices import neighbor_affinity, vertices, with_loops
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.options import Graph
 from eigenscape.quality.edge_distortion import distortion

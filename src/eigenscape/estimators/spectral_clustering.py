@@ -7,14 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
-from eigenscape._progress import stage
-from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import (
     AffinityMixin,
     AffinityOptions,
@@ -23,50 +18,31 @@ from eigenscape.estimators._affinity import (
     fit_affinity_dictionary,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
-from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._dictionary import (
-    dictionary_options,
-    given_dictionary,
-    projection_error,
-    warn_if_disconnected,
+from eigenscape.estimators._clusters import (
+    BY_CUT,
+    assign_blocks,
+    assign_clusters,
+    check_clusters,
+    chosen_count,
+    n_coordinates,
 )
+from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._dictionary import projection_error, warn_if_disconnected
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import (
-    DICTIONARY_WEIGHTS,
-    fit_weighted,
-    refuse_weights,
-)
-from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
+from eigenscape.estimators._weights import fit_weighted
+from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.assignment import (
-    NearestCenter,
-    Rotation,
-    Rule,
-    rule_attributes,
-    rule_of_centers,
-    rule_of_cuts,
-    rule_of_rotation,
-)
-from eigenscape.methods.clustering import (
-    CountEvidence,
-    cluster_centers,
-    cluster_sums,
-    count_evidence,
-    low_rank_cut,
-    normalized_cut,
-)
+from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
-from eigenscape.operators import DividedOperator, Operator, gram
+from eigenscape.operators import DividedOperator, gram
 from eigenscape.options import Dictionary
 from eigenscape.pieces import OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
-#: Methods that compare cuts, and need the affinity matrix.
-_BY_CUT = ("threshold", "recursive")
 
 
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
@@ -283,201 +259,58 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        self._check_parameters(n_points(X))
-        by_cut = self.assign_labels in _BY_CUT
-        options, solver = AffinityOptions.of(self), self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is not None:
-            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            return self._embed_dictionary(X, options, dictionary, blocks)
-        samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
-        separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
+        check_clusters(self, n_points(X))
+        options, solver, by_cut = AffinityOptions.of(self), self._solver(), self.assign_labels in BY_CUT
+        auto = isinstance(self.n_clusters, str)
+        most = min(self.max_clusters, n_points(X) - 1) if auto else int(self.n_clusters)
+        if self.approximation is not None:
+            return self._embed_dictionary(X, options, blocks, weights)
+        samples = bind_affinity(X, options, 1 if auto else n_coordinates(self, most), weights)
+        separate = self.on_disconnected == "per_component"
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
-        affinity = split.parts[0]  # the largest component, or all samples
-        solver = replace(solver, parts=split.joined)
-        similarities = (
-            gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
-        )
-        if by_cut and similarities.storage == "blocked":
+        affinity, attributes = split.parts[0], {}  # the largest component, or all samples
+        solver, measure = replace(solver, parts=split.joined), split.weights_of(samples.weights)[0]
+        edges = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
+        if by_cut and edges.storage == "blocked":
             raise NotEnoughMemoryError(
                 f"assign_labels={self.assign_labels!r} needs the affinity matrix in memory; use"
                 " assign_labels='kmeans'"
             )
-        vertex_measure = samples.weights(weights)
-        measure = split.weights_of(vertex_measure)[0]
-        given: dict[str, Any] = {"weights": similarities, "measure": measure}
-        attributes: dict[str, Any] = {}
-        if self._auto:
-            limit = min(most, n_points(affinity.kernel.X) - 1)
-            evidence = count_evidence(affinity.kernel, limit, solver, **given)
-            n_clusters, attributes = self._chosen_count(evidence)
-        else:
-            n_clusters = self._given_count
-        n_components = self._n_coordinates(n_clusters)
+        n_clusters, m = most, n_points(affinity.kernel.X)
+        if auto:
+            evidence = count_evidence(
+                affinity.kernel, min(most, m - 1), solver, weights=edges, measure=measure
+            )
+            n_clusters, attributes = chosen_count(evidence), {"cluster_evidence_": evidence._asdict()}
+        n_components = n_coordinates(self, n_clusters)
         embed = laplacian_eigenmaps if by_cut else spectral_map
-        model = embed(affinity.kernel, n_components, solver, **given)
+        model = embed(affinity.kernel, n_components, solver, weights=edges, measure=measure)
         if split.is_whole:
             require_eigenfunctions(model, n_components)
         elif len(model.eigenvalues) < n_components:
             raise ValueError(
-                f"the largest component has {n_points(affinity.kernel.X)} distinct samples and"
-                f" {len(model.eigenvalues)} eigenfunctions, but n_clusters={n_clusters} needs {n_components};"
-                " lower n_clusters, or use a graph with fewer components"
+                f"the largest component has {m} distinct samples and {len(model.eigenvalues)} eigenfunctions,"
+                f" but n_clusters={n_clusters} needs {n_components}; lower n_clusters, or use a graph with"
+                " fewer components"
             )
-        embedding = join([model], split, n_components, vertex_measure)
-        result = samples.result(embedding, split, n_components, vertex_measure)
-        edges = similarities if measure is None else DividedOperator(similarities, measure, -1.0)
-        return self._assign(result, model, edges, n_clusters, weights).with_attributes(attributes)
-
-    @property
-    def _auto(self) -> bool:
-        return isinstance(self.n_clusters, str)
-
-    @property
-    def _given_count(self) -> int:
-        assert not isinstance(self.n_clusters, str)
-        return self.n_clusters
-
-    def _chosen_count(self, evidence: CountEvidence) -> tuple[int, dict[str, Any]]:
-        """Return the number of clusters and the fitted attributes that justify it; warn if it is doubtful."""
-        n_clusters = evidence.best()
-        if evidence.is_weak:
-            warn(
-                f"n_clusters='auto' chose {n_clusters}, but no number of clusters from 2 to"
-                f" {evidence.n_clusters[-1]} is stable when the samples are reweighted (at best"
-                f" {evidence.stability.max():.2f}, see cluster_evidence_); the data may have no clusters",
-                WeakEvidenceWarning,
-            )
-        return n_clusters, {"cluster_evidence_": evidence._asdict()}
-
-    def _check_parameters(self, n_samples: int) -> None:
-        """Raise ValueError for invalid parameters."""
-        if not self._auto:
-            self._check_count(int(self.n_clusters), n_samples)
-        if self.assign_labels == "threshold" and self.n_clusters != 2:
-            raise ValueError(
-                f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
-                " assign_labels='kmeans'"
-            )
-        if self.assign_labels in _BY_CUT and self.approximation is not None:
-            raise ValueError(
-                f"assign_labels={self.assign_labels!r} compares all cuts, which needs all similarities; use"
-                " 'kmeans' with a dictionary"
-            )
-        if self.n_clusters == "auto":
-            self._check_auto(n_samples)
-
-    def _check_auto(self, n_samples: int) -> None:
-        """Raise ValueError if the number of clusters cannot be chosen."""
-        if self.approximation is not None:
-            raise ValueError(
-                "n_clusters='auto' reweights all samples, and a dictionary counts every row once; set"
-                " n_clusters, or leave out the dictionary"
-            )
-        if n_samples < 4:
-            raise ValueError(f"n_clusters='auto' needs at least 4 samples, got n_samples={n_samples}")
-        if self.n_components is not None:
-            raise ValueError(
-                f"n_components={self.n_components} cannot be set with n_clusters='auto', which takes as many"
-                " as clusters; leave it out"
-            )
-
-    def _check_count(self, n_clusters: int, n_samples: int) -> None:
-        """Raise ValueError if there cannot be so many clusters, or not with so many coordinates."""
-        wanted = n_clusters if self.n_components is None else self.n_components
-        if self.assign_labels != "kmeans" and wanted != n_clusters:
-            raise ValueError(
-                f"assign_labels={self.assign_labels!r} needs as many coordinates as clusters, got"
-                f" n_components={wanted} and n_clusters={n_clusters}; leave n_components out, or use"
-                " assign_labels='kmeans'"
-            )
-        if wanted == 1 < n_clusters:
-            raise ValueError(
-                f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
-                f" n_clusters={n_clusters}; use n_components of at least 2"
-            )
-        for name, value in (("n_clusters", n_clusters), ("n_components", wanted)):
-            if value > n_samples:
-                raise ValueError(
-                    f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
-                )
-
-    def _n_coordinates(self, n_clusters: int) -> int:
-        """Return the number of coordinates from which the clusters are derived."""
-        if self.assign_labels == "recursive":
-            return max(n_clusters - 1, 1)
-        if self.assign_labels == "threshold":
-            return 1
-        return n_clusters if self.n_components is None else self.n_components
-
-    def _most_clusters(self, n_samples: int) -> int:
-        """Return the largest number of clusters that the parameters allow."""
-        return min(self.max_clusters, n_samples - 1) if self.n_clusters == "auto" else self.n_clusters
+        embedding = join([model], split, n_components, samples.weights)
+        result = samples.result(embedding, split, n_components, attributes)
+        edges = edges if measure is None else DividedOperator(edges, measure, -1.0)
+        return assign_clusters(self, result, model, edges, n_clusters, weights)
 
     def _embed_dictionary(
-        self, X: Any, options: AffinityOptions, dictionary: Dictionary, blocks: Any
+        self, X: Any, options: AffinityOptions, blocks: Any, weights: np.ndarray | None
     ) -> FitResult:
-        n_components = self._n_coordinates(self._given_count)
-        fit_options = dictionary_options(self, dictionary, "divisive")
-        state, attributes = fit_affinity_dictionary(
-            X, options, fit_options, n_components, blocks, dictionary.points
-        )
-        model = greedy_spectral_map(state, fit_options, n_components, X if blocks is None else None)
+        n_clusters = int(self.n_clusters)  # not "auto", which check_clusters refuses
+        n_components = n_coordinates(self, n_clusters)
+        state, given, attributes = fit_affinity_dictionary(self, X, options, n_components, blocks, weights)
+        model = greedy_spectral_map(state, given, n_components, X if blocks is None else None)
         warn_if_disconnected(model, self.on_disconnected)
         result = spectral_result(model, attributes)
         if blocks is not None:
-            return self._assign_blocks(result, blocks)
+            return assign_blocks(self, result, blocks, n_clusters)
         assert isinstance(model.kernel, LowRankKernel)
-        return self._assign(result, model, LowRankOperator(model.kernel), self._given_count)
-
-    def _assign(
-        self,
-        result: FitResult,
-        model: Embedding,
-        edges: Operator | LowRankOperator,
-        n_clusters: int,
-        weights: np.ndarray | None = None,
-    ) -> FitResult:
-        """Assign samples to clusters; ``model`` and ``edges`` belong to the part that is embedded."""
-        coordinates = result.coordinates()
-        rule: Rule
-        if self.assign_labels in _BY_CUT:
-            matrix = None if isinstance(edges, LowRankOperator) else edges.matrix()
-            assert matrix is not None
-            rule = rule_of_cuts(matrix, model, n_clusters, self.assign_labels == "recursive")
-        else:
-            with stage("clustering"):
-                rule = self._rule(coordinates, model.eigenfunctions.on_training, n_clusters, weights)
-        attributes = {
-            **rule_attributes(rule),
-            "labels_": rule.predict(coordinates).astype(np.int64),
-            "ncut_": normalized_cut(edges, rule.predict(model.coordinates)),
-        }
-        return result.with_attributes(attributes)
-
-    def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
-        """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
-        model, rows = result.embedding, distributed.evenly_spaced(blocks, 50_000)
-        rule = self._rule(model.transform(rows), model.functions(rows), self._given_count)
-        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
-        cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes({**rule_attributes(rule), "ncut_": cut})
-
-    def _rule(
-        self,
-        coordinates: np.ndarray,
-        functions: np.ndarray,
-        n_clusters: int,
-        weights: np.ndarray | None = None,
-    ) -> Rotation | NearestCenter:
-        """Return the rule that assigns coordinates; ``functions`` are the eigenfunctions, not scaled."""
-        seed = self._seed()
-        if self.assign_labels != "kmeans":
-            pivoted = self.assign_labels == "cluster_qr"
-            return rule_of_rotation(coordinates, functions, pivoted, seed, weights)
-        centers = cluster_centers(coordinates, n_clusters, self.n_init, seed, self.n_jobs, weights)
-        kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
-        return rule_of_centers(kmeans.cluster_centers_, coordinates, kmeans.labels_, weights)
+        return assign_clusters(self, result, model, LowRankOperator(model.kernel), n_clusters)
 
     @rowwise(None, dtype=np.int64)
     def predict(self, X: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -50,12 +50,8 @@ class Affinity:
         return n_points(self.kernel.X)
 
 
-Part = TypeVar("Part")
-NewPart = TypeVar("NewPart")
-
-
 @dataclass(frozen=True, eq=False)
-class Split(Generic[Part]):
+class Split:
     """Parts of a graph or affinity to be embedded separately.
 
     Parameters
@@ -76,17 +72,13 @@ class Split(Generic[Part]):
         ``labels``, if edges were added between the components.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]
     labels: np.ndarray
     members: tuple[np.ndarray, ...] = ()
     assign: Assignment | None = None
     X: Any = None
     by_table: bool = False
     joined: np.ndarray | None = None
-
-    def with_parts(self, parts: tuple[NewPart, ...]) -> Split[NewPart]:
-        """Return a copy with other parts, one for each part."""
-        return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table, self.joined)
 
     def weights_of(self, weights: np.ndarray | None) -> list[np.ndarray | None]:
         """Return the weights of the points of each part, given the weights of all points or None."""
@@ -102,7 +94,7 @@ class Split(Generic[Part]):
 
 def join(
     embeddings: Sequence[AnyEmbedding],
-    split: Split[Any],
+    split: Split,
     n_components: int,
     weights: np.ndarray | None = None,
 ) -> AnyEmbedding:
@@ -122,7 +114,7 @@ def split_graph(
     on_disconnected: Action,
     max_components: int | None = None,
     choices: Sequence[str] = ON_DISCONNECTED,
-) -> Split[NeighborGraph]:
+) -> Split:
     """Split a graph into the parts that are embedded.
 
     Parameters
@@ -166,7 +158,7 @@ def split_affinity(
     *,
     floor: bool = False,
     n_jobs: int | None = None,
-) -> Split[Affinity]:
+) -> Split:
     """Split a kernel that is zero between groups of points; see :func:`split_graph`.
 
     Such a kernel has no distances by which components could be connected. With ``floor``, "connect" raises
