@@ -253,7 +253,7 @@ def eigenmaps_of_parts(
     if criterion is None:
         maps = [
             laplacian_eigenmaps(
-                part.kernel, n_components, solver, diagonal=diagonal, weights=part.weights, measure=measure
+                part.kernel, n_components, solver, diagonal=diagonal, operator=part.operator, measure=measure
             )
             for part, measure in zip(split.parts, measures, strict=True)
         ]
@@ -262,7 +262,7 @@ def eigenmaps_of_parts(
         return maps, {}
     selections = [
         independent_eigenmaps(
-            part.kernel, n_components, solver, criterion, diagonal=diagonal, weights=part.weights
+            part.kernel, n_components, solver, criterion, diagonal=diagonal, operator=part.operator
         )
         for part in split.parts
     ]

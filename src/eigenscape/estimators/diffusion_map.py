@@ -241,7 +241,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
             split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         measures = split.weights_of(samples.weights)
         affinities = [
-            normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs, measure)
+            normalize_density(part.kernel, part.operator, self.alpha, diagonal, self.n_jobs, measure)
             for part, measure in zip(split.parts, measures, strict=True)
         ]
         walks = replace(split, parts=tuple(Affinity(*affinity) for affinity in affinities))

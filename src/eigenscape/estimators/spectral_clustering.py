@@ -270,7 +270,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity, attributes = split.parts[0], {}  # the largest component, or all samples
         solver, measure = replace(solver, parts=split.joined), split.weights_of(samples.weights)[0]
-        edges = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
+        edges = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.operator is None else affinity.operator
         if by_cut and edges.storage == "blocked":
             raise NotEnoughMemoryError(
                 f"assign_labels={self.assign_labels!r} needs the affinity matrix in memory; use"
@@ -279,12 +279,12 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         n_clusters, m = most, n_points(affinity.kernel.X)
         if auto:
             evidence = count_evidence(
-                affinity.kernel, min(most, m - 1), solver, weights=edges, measure=measure
+                affinity.kernel, min(most, m - 1), solver, operator=edges, measure=measure
             )
             n_clusters, attributes = chosen_count(evidence), {"cluster_evidence_": evidence._asdict()}
         n_components = n_coordinates(self, n_clusters)
         embed = laplacian_eigenmaps if by_cut else spectral_map
-        model = embed(affinity.kernel, n_components, solver, weights=edges, measure=measure)
+        model = embed(affinity.kernel, n_components, solver, operator=edges, measure=measure)
         if split.is_whole:
             require_eigenfunctions(model, n_components)
         elif len(model.eigenvalues) < n_components:
