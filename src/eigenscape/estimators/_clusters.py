@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
 
 from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
-from eigenscape.dictionary.low_rank import LowRankOperator
+from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._affinity import AffinityOptions, fit_affinity_dictionary
+from eigenscape.estimators._base import FitResult, spectral_result
+from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._dictionary import warn_if_disconnected
+from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._running import running
 from eigenscape.exceptions import WeakEvidenceWarning
 from eigenscape.methods.assignment import (
     NearestCenter,
@@ -30,6 +36,8 @@ from eigenscape.methods.clustering import (
     low_rank_cut,
     normalized_cut,
 )
+from eigenscape.methods.dictionary_embedding import greedy_spectral_map
+from eigenscape.methods.laplacian import require_eigenfunctions
 from eigenscape.operators import Operator
 
 #: Methods that compare cuts, and need the affinity matrix.
@@ -106,6 +114,18 @@ def chosen_count(evidence: CountEvidence) -> int:
     return n_clusters
 
 
+def require_clusters(model: Embedding, n_components: int, n_clusters: int, whole: bool) -> None:
+    """Raise an error if the map of all samples (``whole``) or of the largest component is too small."""
+    if whole:
+        require_eigenfunctions(model, n_components)
+    elif len(model.eigenvalues) < n_components:
+        raise ValueError(
+            f"the largest component has {model.n_train} distinct samples and {len(model.eigenvalues)}"
+            f" eigenfunctions, but n_clusters={n_clusters} needs {n_components}; lower n_clusters, or use a"
+            " graph with fewer components"
+        )
+
+
 def assign_clusters(
     estimator: Any,
     result: FitResult,
@@ -134,12 +154,25 @@ def assign_clusters(
     )
 
 
-def assign_blocks(estimator: Any, result: FitResult, blocks: Any, n_clusters: int) -> FitResult:
-    """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
-    model, rows = result.embedding, distributed.evenly_spaced(blocks, 50_000)
+def cluster_by_dictionary(
+    estimator: Any, X: Any, options: AffinityOptions, blocks: Any, weights: np.ndarray | None
+) -> FitResult:
+    """Cluster samples by the eigenfunctions of a kernel that is approximated in the span of a dictionary.
+
+    Of a collection with ``blocks``, cluster evenly spaced rows and compute the cut by sums over all rows."""
+    n_clusters = estimator.n_clusters  # not "auto", which check_clusters refuses
+    n_components = n_coordinates(estimator, n_clusters)
+    state, given, attributes = fit_affinity_dictionary(estimator, X, options, n_components, blocks, weights)
+    model = greedy_spectral_map(state, given, n_components, X if blocks is None else None)
+    warn_if_disconnected(model, estimator.on_disconnected)
+    result, kernel = spectral_result(model, attributes), model.kernel
+    assert isinstance(kernel, LowRankKernel)
+    if blocks is None:
+        return assign_clusters(estimator, result, model, LowRankOperator(kernel), n_clusters)
+    rows = distributed.evenly_spaced(blocks, 50_000)
     rule = _assignment_rule(estimator, model.transform(rows), model.functions(rows), n_clusters)
     sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
-    cut = low_rank_cut(model.kernel.span.from_values(sums))
+    cut = low_rank_cut(kernel.span.from_values(sums))
     return result.with_attributes({**rule_attributes(rule), "ncut_": cut})
 
 
@@ -157,3 +190,47 @@ def _assignment_rule(
     centers = cluster_centers(coordinates, n_clusters, estimator.n_init, seed, estimator.n_jobs, weights)
     kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
     return rule_of_centers(kmeans.cluster_centers_, coordinates, kmeans.labels_, weights)
+
+
+@rowwise(None, dtype=np.int64)
+def predict(self: Any, X: Any) -> np.ndarray:
+    """Return the cluster of each point.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_new, n_features)
+        Points, as for ``transform``.
+
+    Returns
+    -------
+    ndarray of shape (n_new,)
+    """
+    check_is_fitted(self)
+    with running(self):
+        X = check_input(self, X, reset=False)
+        return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
+
+
+@rowwise("n_clusters_", dtype=np.float64)
+def predict_proba(self: Any, X: Any) -> np.ndarray:
+    """Return the membership of each point in each cluster.
+
+    Memberships are functions of the eigenfunctions at a point, not calibrated probabilities. With
+    "kmeans" they are memberships in Gaussians of equal width around the centres; with "discretize" and
+    "cluster_qr" the squares of the rotated coordinates; with "threshold" and "recursive" they decrease
+    exponentially with the distance from the thresholds that separate a point from a cluster.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_new, n_features)
+        Points, as for ``transform``.
+
+    Returns
+    -------
+    ndarray of shape (n_new, n_clusters)
+        Rows have the sum 1, and the largest entry belongs to the cluster that ``predict`` returns.
+    """
+    check_is_fitted(self)
+    with running(self):
+        X = check_input(self, X, reset=False)
+        return self._rule_.memberships(self._model_.transform(X))

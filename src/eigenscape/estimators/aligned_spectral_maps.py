@@ -75,11 +75,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 

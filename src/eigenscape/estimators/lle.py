@@ -100,11 +100,10 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         other samples on its map as new points. These three issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -118,21 +117,17 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
 
         The matrix is ``c I - M``, with ``c = 1`` if ``c`` is None.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``approximation`` is Anchors.
     inverse_error_ : float
