@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
+from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._dictionary import (
     bind,
     dictionary_attributes,
@@ -92,13 +92,24 @@ def bind_affinity(
     X: Any, options: AffinityOptions, n_components: int, weights: np.ndarray | None = None
 ) -> GraphSamples | KernelSamples:
     """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
-    if options.neighborhood is None:
-        _check_samples(X, n_components)
-        return KernelSamples(options.kernel().bind(X), options, weights)
-    graph = neighborhood_graph(X, options.neighborhood, n_components)
+    if options.neighborhood is not None:
+        return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
+    _check_samples(X, n_components)
+    return KernelSamples(options.kernel().bind(X), options, weights)
+
+
+def graph_samples(
+    X: Any,
+    neighborhood: Neighborhood,
+    n_components: int,
+    edge_weights: EdgeWeights,
+    weights: np.ndarray | None = None,
+) -> GraphSamples:
+    """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
+    graph = neighborhood_graph(X, neighborhood, n_components)
     if weights is not None:
         weights = np.bincount(graph.vertex, weights=weights)
-    return GraphSamples(graph, options.neighborhood, options.weights, weights)
+    return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,32 +123,32 @@ class GraphSamples:
 
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
-        split = split_graph(self.graph.graph, on_disconnected, max_components)
-        if self.edge_weights == "local":
+        split, kind = split_graph(self.graph.graph, on_disconnected, max_components), self.edge_weights
+        if kind == "local":
             m = self.graph.graph.n_vertices
             k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
-            return replace(split, parts=tuple(Affinity(local_affinity(part, k)) for part in split.parts))
-        parts = tuple(
-            Affinity(
-                GraphAffinity(
-                    part,
-                    edge_weight(self.edge_weights, part.distances.data, self.neighborhood.option.width),
-                )
-            )
-            for part in split.parts
-        )
-        return replace(split, parts=parts)
+            kernels = [local_affinity(part, k) for part in split.parts]
+        else:
+            width = self.neighborhood.option.width
+            kernels = [
+                GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
+            ]
+        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
-        self, embedding: Any, split: Split, n_components: int, attributes: Mapping[str, Any] | None = None
+        self,
+        embedding: Any,
+        split: Split,
+        n_components: int,
+        attributes: Mapping[str, Any] | None = None,
     ) -> FitResult:
         """Return the fit result for an embedding of the vertices, with further fitted attributes."""
-        result = self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
-        kernel = split.parts[0].kernel
-        width = {}
+        attributes, kernel = dict(attributes or {}), split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            width = {"width_": kernel.weight.scale}
-        return result.with_attributes({**spectral_attributes(result.embedding), **width})
+            attributes["width_"] = kernel.weight.scale
+        return self.graph.result(
+            embedding, split.labels, n_components, self.weights, attributes, spectral=True
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import checked_sparse
-from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._base import FitResult, spectral_attributes
 from eigenscape.estimators._rows import check_precomputed
 from eigenscape.estimators._types import Metric
 from eigenscape.exceptions import DisconnectedGraphError
@@ -114,6 +114,12 @@ def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
     return kind
 
 
+def given_neighborhood(estimator: Any, most: int = 10) -> Neighborhood:
+    """Return the graph of an estimator with the parameters ``graph``, ``n_neighbors`` and ``metric``."""
+    option = unweighted(given_graph(estimator.graph, estimator.n_neighbors, estimator.metric))
+    return Neighborhood(option, estimator.n_jobs, most)
+
+
 def unweighted(graph: Graph) -> Graph:
     """Return a graph for a method without edge weights; raise ValueError if it has some."""
     if graph.weights is not None or graph.width is not None:
@@ -148,20 +154,23 @@ class SampleGraph:
         n_components: int,
         weights: np.ndarray | None = None,
         attributes: Mapping[str, Any] | None = None,
+        *,
+        spectral: bool = False,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, with further fitted attributes.
+        """Return the fit result for an embedding of the vertices, which has a kernel if it is ``spectral``.
 
         ``labels`` are the components of the vertices, and their ``weights`` may be None."""
-        labels = labels[self.vertex]
-        attributes = {**component_attributes(labels), **self.attributes, **(attributes or {})}
-        if self.table is None:
-            return FitResult(embedding, attributes, self.vertex)
-        first = self.graph.samples
-        assert first is not None
-        if weights is not None:
-            weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
-        whole = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
-        return FitResult(whole, attributes)
+        described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
+        vertex: np.ndarray | None = self.vertex
+        if self.table is not None:
+            first, vertex = self.graph.samples, None
+            assert first is not None
+            if weights is not None:
+                weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
+            embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
+        if spectral:
+            described |= spectral_attributes(embedding)
+        return FitResult(embedding, described, vertex)
 
 
 def component_attributes(labels: np.ndarray) -> dict[str, Any]:

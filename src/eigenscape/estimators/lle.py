@@ -8,14 +8,8 @@ import numpy as np
 
 from eigenscape._parameters import Limits
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
-from eigenscape.estimators._graph import (
-    Neighborhood,
-    SampleGraph,
-    given_graph,
-    neighborhood_graph,
-    unweighted,
-)
+from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._graph import Neighborhood, SampleGraph, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
@@ -198,55 +192,34 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        self._check_parameters(*X.shape)
+        neighborhood, n_components = given_neighborhood(self), self.n_components
+        self._check_parameters(neighborhood, *X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
         if self.approximation is not None:
-            return self._embed_anchors(X, weights)
-        solver = self._solver()
-        graph = self._graph(X)
+            if self.c is not None:
+                raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
+            n_anchors = check_anchors(self, X, neighborhood, weights)
+        solver, option, params = self._solver(), neighborhood.option, {}
+        graph = self._graph(X, neighborhood)
         split = split_graph(graph.graph, self.on_disconnected)
-        weights = vertex_weights(weights, graph.vertex)
-        option, params = self._neighborhood().option, {}
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
+        grams = [local_gram(part, option.metric, params) for part in split.parts]
+        method: dict[str, Any] = {"method": self.method, "reg": self.reg}
+        if self.approximation is not None:
+            model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
+            attributes = anchor_attributes(model)
+            return graph.result(model, split.labels, n_components, None, attributes, spectral=True)
+        weights = vertex_weights(weights, graph.vertex)
         maps = [
             locally_linear_embedding(
-                part,
-                self.n_components,
-                solver,
-                method=self.method,
-                reg=self.reg,
-                c=self.c,
-                gram=local_gram(part, option.metric, params),
-                weights=some,
+                part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
             )
-            for part, some in zip(split.parts, split.weights_of(weights), strict=True)
+            for part, gram, measure in zip(split.parts, grams, split.weights_of(weights), strict=True)
         ]
-        embedding = join(maps, split, self.n_components, weights)
-        result = graph.result(embedding, split.labels, self.n_components, weights)
-        return result.with_attributes(spectral_attributes(result.embedding))
-
-    def _embed_anchors(self, X: Any, weights: np.ndarray | None) -> FitResult:
-        """Fit the map that is linear in anchor weights to validated data."""
-        assert self.approximation is not None
-        if self.c is not None:
-            raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
-        neighborhood = self._neighborhood()
-        n_anchors = check_anchors(self, X, neighborhood, weights)
-        graph = self._graph(X)
-        split = split_graph(graph.graph, self.on_disconnected)
-        embedding = anchored_lle(
-            split.parts[0],
-            self.n_components,
-            n_anchors,
-            self._solver(),
-            method=self.method,
-            reg=self.reg,
-            gram=local_gram(split.parts[0], neighborhood.option.metric, {}),
-        )
-        attributes = {**spectral_attributes(embedding), **anchor_attributes(embedding)}
-        return graph.result(embedding, split.labels, self.n_components, None, attributes)
+        embedding = join(maps, split, n_components, weights)
+        return graph.result(embedding, split.labels, n_components, weights, spectral=True)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
@@ -261,11 +234,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self._check_fitted()
         return float(((1.0 if self.c is None else self.c) - self.eigenvalues_).sum())
 
-    def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)
-
-    def _graph(self, X: Any) -> SampleGraph:
-        neighborhood = self._neighborhood()
+    def _graph(self, X: Any, neighborhood: Neighborhood) -> SampleGraph:
         graph = neighborhood_graph(X, neighborhood, self.n_components)
         if "n_neighbors_" in graph.attributes:
             self._check_n_neighbors(graph.attributes["n_neighbors_"])
@@ -278,9 +247,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         d = self.n_components
         return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
 
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+    def _check_parameters(self, neighborhood: Neighborhood, n_samples: int, n_features: int) -> None:
         d = self.n_components
-        neighborhood = self._neighborhood()
         if isinstance(neighborhood.option, SpanningTree) or (
             isinstance(neighborhood.option, KNNGraph) and neighborhood.option.symmetrize != "union"
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from eigenscape.estimators._base import Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.kernels.affinity import mutual_affinity
@@ -149,9 +149,7 @@ class NeighborEmbedding(Estimator):
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         options = self._layout_options()
         seed = self._seed()
-        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        neighborhood = Neighborhood(option, self.n_jobs, _NEIGHBORS)
-        graph = neighborhood_graph(X, neighborhood, self.n_components)
+        graph = neighborhood_graph(X, given_neighborhood(self, _NEIGHBORS), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = mutual_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         solver = SolverConfig("auto", _START_TOL, None, seed, self.n_jobs)

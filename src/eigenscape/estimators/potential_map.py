@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenscape import _memory
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_count
@@ -155,9 +155,7 @@ class PotentialMap(Estimator):
             f"a potential map of {n_cells} cells (all their pairs)",
             "lower n_landmarks",
         )
-        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        neighborhood = Neighborhood(option, self.n_jobs)
-        graph = neighborhood_graph(X, neighborhood, options.n_components)
+        graph = neighborhood_graph(X, given_neighborhood(self), options.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)

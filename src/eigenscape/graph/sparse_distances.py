@@ -82,7 +82,10 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
     from eigenscape._compiled.graphs import count_union, merge_rows
 
     n, index_type = matrix.shape[0], np.int32 if matrix.nnz + other.nnz < 2**31 else np.int64
-    one, two = _sorted_arrays(matrix, index_type), _sorted_arrays(other, index_type)
+    one, two = (
+        (each.indptr.astype(index_type, copy=False), each.indices.astype(index_type, copy=False), each.data)
+        for each in (part if part.has_sorted_indices else part.sorted_indices() for part in (matrix, other))
+    )
     indptr: np.ndarray = np.zeros(n + 1, dtype=index_type)
     blocks = list(row_blocks(n, 1, TUNING.sparse_rows))
     counts = indptr[1:]
@@ -94,14 +97,6 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
         lambda rows: merge_rows(*one, *two, rows.start, rows.stop, indptr, indices, data), blocks, n_jobs
     )
     return _sorted_csr(data, indices, indptr, matrix.shape)
-
-
-def _sorted_arrays(matrix: sparse.csr_array, index_type: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row starts, columns and values of a matrix, with sorted rows."""
-    matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-    starts: np.ndarray = matrix.indptr.astype(index_type, copy=False)
-    columns: np.ndarray = matrix.indices.astype(index_type, copy=False)
-    return starts, columns, matrix.data
 
 
 def _sorted_csr(
