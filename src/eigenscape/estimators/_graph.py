@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,29 +58,23 @@ class Neighborhood:
             The index that recognises the rows, if it has been computed.
         """
         option, m, n_samples = self.option, points.shape[0], len(vertex)
-        by_radius = isinstance(option, RadiusGraph)
-        index = partial(
-            neighbor_index,
-            points,
-            option.metric,
-            option.metric_params,
-            self.n_jobs,
-            "exact" if by_radius and isinstance(option.search, str) else option.search,
-            None if m == n_samples else (first, vertex),
-        )
-        if isinstance(option, RadiusGraph):
-            return radius_graph(index(), option.radius)
-        k = self.count(m)
-        if k is None:
-            return spanning_tree(index())
-        if k > m - 1:
+        k, search = self.count(m), option.search
+        if k is not None and k > m - 1:
             among = "" if m == n_samples else f" distinct ones among {n_samples}"
             raise ValueError(
                 f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower n_neighbors"
             )
+        if isinstance(option, RadiusGraph) and isinstance(search, str):
+            search = "exact"
+        distinct = None if m == n_samples else (first, vertex)
+        index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
+        if isinstance(option, RadiusGraph):
+            return radius_graph(index, option.radius)
+        if k is None:
+            return spanning_tree(index)
         if isinstance(option, KNNGraph):
-            return nearest_neighbor_graph(index(), k, option.symmetrize, rows, self.n_jobs)
-        return add_spanning_tree(nearest_neighbor_graph(index(), k, "union", rows, self.n_jobs))
+            return nearest_neighbor_graph(index, k, option.symmetrize, rows, self.n_jobs)
+        return add_spanning_tree(nearest_neighbor_graph(index, k, "union", rows, self.n_jobs))
 
     def count(self, n_distinct: int) -> int | None:
         """Return the number of nearest neighbours that are connected; None if the graph has no such number.

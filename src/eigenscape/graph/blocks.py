@@ -82,7 +82,7 @@ class BlockIndex(RowSearch):
         # Rows in single precision are stored as they are if their distances are computed in double precision.
         precision = np.float32 if X.dtype == np.float32 and self._euclidean else np.float64
         self.X = (
-            sparse.csr_array(X, dtype=np.float64, copy=True)
+            sparse.csr_array(X).astype(np.float64)
             if is_sparse(X)
             else np.ascontiguousarray(X, dtype=precision)
         )
