@@ -58,7 +58,7 @@ def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> None:
 def _cluster(estimator: Any, blocks: Blocks) -> None:
     """Cluster evenly spaced rows; compute the cut by sums over all rows."""
     model, rows = estimator._model_, evenly_spaced(blocks, _CLUSTERED_ROWS)
-    rule = estimator._rule(model.transform(rows), model.functions(rows), estimator._given_count)
+    rule = estimator._rule(model.transform(rows), model.functions(rows), estimator.n_clusters)
     sums = reduce_blocks(cluster_sums, blocks, model, rule)
     estimator.ncut_ = low_rank_cut(model.kernel.span.from_values(sums))
     vars(estimator).update(rule_attributes(rule))

@@ -331,13 +331,8 @@ class FitResult:
 
 def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
     """Return the fitted attributes that all models with a kernel have."""
-    return {
-        "eigenvalues_": embedding.eigenvalues,
-        "residuals_": embedding.residuals,
-        "solver_": embedding.solver,
-        "n_iter_": embedding.n_iter,
-        "kernel_": embedding.kernel,
-    }
+    attributes = {f"{name}_": value for name, value in embedding.spectrum._asdict().items()}
+    return {**attributes, "kernel_": embedding.kernel}
 
 
 def spectral_result(

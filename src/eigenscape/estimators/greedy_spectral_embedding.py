@@ -179,8 +179,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
 
         After fitting to a stream, values are those between any points and the dictionary.
     residuals_ : ndarray

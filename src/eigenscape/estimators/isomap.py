@@ -122,21 +122,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
         component if components are embedded separately.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     landmarks_ : ndarray
         Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
         if points were given.

@@ -94,8 +94,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     residuals_ : ndarray
         Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
@@ -107,8 +106,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
     dictionary_ : array of shape (m, n_features)
         Samples of the dictionary. Set if a dictionary is used.
     dictionary_indices_ : ndarray of shape (m,)
-        Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a
-        dictionary is used.
+        Indices of the dictionary in the training samples, or -1. Set if a dictionary is used.
     gram_error_bound_ : float
         Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
     inverse_error_ : float

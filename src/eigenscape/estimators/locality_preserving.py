@@ -9,10 +9,10 @@ import numpy as np
 
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import by_blocks
+from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._vertices import neighbor_affinity, vertices, with_loops
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.options import Graph
@@ -87,18 +87,15 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         Set for dask collections: indices of the samples (at most 5000, random) that ``graph_`` connects. All
         other samples are connected to these; duplicate samples are not merged.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     n_features_in_ : int

@@ -81,8 +81,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     negative_fraction_ : float
         ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
         treated. Computed on first access.

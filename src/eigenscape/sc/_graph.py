@@ -16,7 +16,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import union_with_transpose, without_self
+from eigenscape.graph.sparse_distances import transpose, union, without_self
 from eigenscape.kernels.neighbor_weights import (
     FuzzyWeights,
     GaussWeights,
@@ -120,7 +120,7 @@ class StoredGraph:
             index,
             index.vertices(),
             lists,
-            union_with_transpose(lists, n_jobs),
+            union(lists, transpose(lists, n_jobs), n_jobs),
             radii,
             self.n_neighbors - 1,
             np.arange(len(radii)),
