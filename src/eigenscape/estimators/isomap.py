@@ -33,7 +33,7 @@ from eigenscape.methods.isomap import (
     ordinal_isomap,
     require_landmark_memory,
 )
-from eigenscape.methods.kernel_pca import require_components
+from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.mds import Indefinite
 from eigenscape.methods.ordinal import OrdinalOptions, require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
@@ -263,8 +263,8 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             )
             for part, some in zip(split.parts, split.weights_of(weights), strict=True)
         ]
-        for embedding in maps:
-            require_components(embedding, self.n_components if split.is_whole else 1, self.order)
+        needed = self.n_components if split.is_whole else 1
+        maps = [with_components(embedding, needed, self.order) for embedding in maps]
         embedding = join(maps, split, self.n_components, weights)
         result = graph.result(embedding, split.labels, self.n_components, weights)
         kernel = GeodesicKernel(split.parts[0], self.n_jobs, dtype) if len(maps) == 1 else None

@@ -22,7 +22,7 @@ from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, ref
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
-from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
+from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
@@ -211,7 +211,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
                 storage=self._solver_option().storage,
                 weights=weights,
             )
-            return spectral_result(require_components(model, self.n_components, self.order), attributes)
+            return spectral_result(with_components(model, self.n_components, self.order), attributes)
         refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
         if self.order == "magnitude":
             raise ValueError(
