@@ -14,13 +14,14 @@ from eigenscape.estimators._dictionary import (
     given_dictionary,
     projection_error,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
+from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
@@ -190,19 +191,14 @@ class KernelPCA(InverseMixin, KernelEstimator):
         if blocks is None:
             check_components(self.n_components, X)
         check_gamma(self.kernel, self.gamma)
-        parameters: dict[str, Any] = {
-            "gamma": self.gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "around_mean": True,
-        }
-        similarity = bind(kernel_by_name(self.kernel, **parameters), X, blocks)
-        check_inverse(self, pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
+        named: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        similarity = bind(kernel_by_name(self.kernel, around_mean=True, **named), X, blocks)
+        kernel = similarity.kernel if isinstance(similarity, BoundPairwise) else None
+        check_inverse(self, kernel)
+        gamma = getattr(kernel, "gamma", None)
         attributes = {} if gamma is None else {"gamma_": gamma}
         solver = self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is None:
+        if self.approximation is None:
             model = kernel_pca(
                 similarity,
                 self.n_components,
@@ -212,6 +208,8 @@ class KernelPCA(InverseMixin, KernelEstimator):
                 weights=weights,
             )
             return spectral_result(with_components(model, self.n_components, self.order), attributes)
+        dictionary = given_dictionary(self.approximation)
+        assert dictionary is not None
         refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
         if self.order == "magnitude":
             raise ValueError(

@@ -27,20 +27,43 @@ Advance = Callable[[float], None]
 _searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
 
 
-def geodesics(graph: NeighborGraph, Y: Rows, n_jobs: int | None = None) -> np.ndarray:
+def geodesics(
+    graph: NeighborGraph,
+    Y: Rows,
+    n_jobs: int | None = None,
+    dtype: DTypeLike = np.float64,
+    *,
+    half_squared: bool = False,
+) -> np.ndarray:
     """Compute the geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
     A path from a new point begins with one of its edges and then passes through vertices only, so the result
-    for a new point does not depend on the others.
+    for a new point does not depend on the others. With ``half_squared`` the values are ``-d^2 / 2``, rounded
+    once to ``dtype``.
     """
-    return _rows_of_lengths(graph, Y, n_jobs, np.float64, lambda lengths: lengths)
+    entries = _entry_edges(graph, Y)
+    search = _search_through(graph, entries.shape[0], n_jobs)
+    return _lengths_from(search, entries, n_jobs, dtype, half_squared)
 
 
-def half_squared_geodesics(
-    graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
+def vertex_geodesics(
+    graph: NeighborGraph | sparse.csr_array,
+    n_jobs: int | None = None,
+    dtype: DTypeLike = np.float64,
+    *,
+    half_squared: bool = False,
 ) -> np.ndarray:
-    """Compute ``-d^2 / 2`` (n_new, m) with the distances of :func:`geodesics`, rounded once."""
-    return _rows_of_lengths(graph, Y, n_jobs, dtype, half_squares)
+    """Compute :func:`geodesics` (m, m) between all vertices of a connected graph.
+
+    A sparse matrix (m, m) holds the lengths of each edge in both directions, with sorted indices.
+    """
+    if isinstance(graph, NeighborGraph):
+        m = graph.n_vertices
+        search = _search_through(graph, m, n_jobs)
+    else:
+        m = graph.shape[0]
+        search = _path_search(graph, m, n_jobs)
+    return _lengths_from(search, _at(np.arange(m), m), n_jobs, dtype, half_squared)
 
 
 def half_squares(lengths: np.ndarray) -> np.ndarray:
@@ -50,53 +73,34 @@ def half_squares(lengths: np.ndarray) -> np.ndarray:
     return lengths
 
 
-def _rows_of_lengths(
-    graph: NeighborGraph,
-    Y: Rows,
-    n_jobs: int | None,
-    dtype: DTypeLike,
-    function: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Compute a function of the geodesic distances (n_new, m), in double precision, rounded once."""
-    entries = _entry_edges(graph, Y)
-    search = _search_through(graph, entries.shape[0], n_jobs)
-    return _lengths_from(search, entries, n_jobs, dtype, function)
-
-
-def vertex_geodesics(lengths: sparse.csr_array) -> np.ndarray:
-    """Compute the geodesic distances (m, m) between all vertices of a graph.
-
-    ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
-    """
-    m = lengths.shape[0]
-    search = _path_search(lengths, m, None)
-    return _lengths_from(search, _at(np.arange(m), m), None, np.float64, lambda values: values)
-
-
 def _lengths_from(
     search: _PathSearch | Elimination,
     entries: sparse.csr_array,
     n_jobs: int | None,
     dtype: DTypeLike,
-    function: Callable[[np.ndarray], np.ndarray],
+    half_squared: bool,
 ) -> np.ndarray:
-    """Compute a function of the distances (n_new, m) along the edges ``entries`` (n_new, m) and a graph."""
+    """Compute the distances (n_new, m), or ``-d^2 / 2``, along the edges ``entries`` and a graph."""
     from eigenscape._compiled.paths import store_rows
 
     out: np.ndarray = np.empty(entries.shape, dtype=dtype)
-
-    def store(batch: np.ndarray, distance: np.ndarray) -> None:
-        store_rows(function(distance), search.rank, batch, out)
-
     with stage("geodesics", total=len(out)) as advance:
-        _for_batches(store, search, entries, advance, n_jobs)
+        _for_batches(
+            lambda batch, distance: store_rows(
+                half_squares(distance) if half_squared else distance, search.rank, batch, out
+            ),
+            search,
+            entries,
+            advance,
+            n_jobs,
+        )
     return out
 
 
 def geodesic_products(
     graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int | None = None, dtype: DTypeLike = np.float64
 ) -> np.ndarray:
-    """Compute the products (n_new, c) of ``V`` (m, c) with :func:`half_squared_geodesics`, not stored.
+    """Compute the products (n_new, c) of ``V`` (m, c) with ``-d^2 / 2`` of :func:`geodesics`, not stored.
 
     Paths are searched from the new points; or, if there are more of them than vertices, from the vertices,
     and continued to a new point by its best edge, ``d(y, i) = min_j d(y, j) + d(j, i)``.

@@ -20,8 +20,8 @@ def sample_indices(n: int, max_rows: int = 1000) -> np.ndarray:
 
 def sample_rows(X: Rows) -> Rows:
     """Return at most 1000 evenly spaced rows of ``X``."""
-    which = sample_indices(n_points(X))
-    return X if len(which) == n_points(X) else X[which]
+    n = n_points(X)
+    return X if n <= 1000 else X[sample_indices(n)]
 
 
 def median_distance(X: Rows, distance: Distance) -> float:

@@ -93,8 +93,8 @@ def low_rank_eigenfunctions(
             f"{needed} eigenfunctions need a dictionary of at least {needed} points that are linearly"
             f" independent in feature space, but only {span.size} "
             + (
-                "of the given points are, as for points of one cluster; give points from all parts of the data,"
-                " lower n_components, or use a narrower kernel (a larger gamma)"
+                "of the given points are, as for points of one cluster; give points from all parts of the"
+                " data, lower n_components, or use a narrower kernel (a larger gamma)"
                 if given
                 else "were selected; lower the tolerance or n_components"
             )

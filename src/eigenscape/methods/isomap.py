@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
+from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks, vertex_geodesics
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 from eigenscape.methods.kernel_pca import with_components
@@ -43,7 +43,7 @@ def ordinal_isomap(
     graph: NeighborGraph, options: OrdinalOptions, n_jobs: int | None = None
 ) -> OrdinalEmbedding:
     """Return the ordinal MDS of the geodesic distances (Burges sec. 2.3)."""
-    lengths = geodesics(graph, graph.vertices.X, n_jobs)
+    lengths = vertex_geodesics(graph, n_jobs)
     lengths = (lengths + lengths.T) / 2
     options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
     return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)
@@ -58,6 +58,20 @@ class Geodesics:
 
     def __call__(self, Y: Any) -> np.ndarray:
         return geodesics(self.graph, Y, self.n_jobs)
+
+
+def geodesic_dtype(X: Any) -> type:
+    """Return single precision if the data have no more or if double precision would not fit in memory.
+
+    Raises NotEnoughMemoryError if the distances fit in neither."""
+    n = X.shape[0]
+    dtype = np.float32 if X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n) else np.float64
+    _memory.require(
+        1.1 * np.dtype(dtype).itemsize * n * n,
+        f"Isomap of {n} points (their geodesic distances)",
+        "set n_landmarks, or fit a sample and transform the rest",
+    )
+    return dtype
 
 
 def require_landmark_memory(n: int, q: int, dtype: type) -> None:

@@ -80,7 +80,7 @@ def with_components(
     eigenfunctions are 0. Raises RankError if there is no usable eigenvalue at all.
     """
     functions, scale = embedding.eigenfunctions, embedding.scale
-    m, n_found = embedding.n_train, len(embedding.eigenvalues)
+    m, n_found = functions.pairs.vectors.shape
     kind = "positive" if order == "value" else "nonzero"
     if n_found == 0:
         raise RankError(
