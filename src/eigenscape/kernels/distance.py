@@ -20,7 +20,6 @@ from eigenscape.graph.geodesics import (
     geodesics,
     geodesics_to,
     half_squares,
-    vertex_geodesics,
 )
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import require_table
@@ -151,7 +150,7 @@ def _(kernel: GeodesicKernel) -> np.ndarray:
     m = kernel.graph.n_vertices
     size = np.dtype(kernel.dtype).itemsize
     require(1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest")
-    return vertex_geodesics(kernel.graph, kernel.n_jobs, kernel.dtype, half_squared=True)
+    return geodesics(kernel.graph, None, kernel.n_jobs, kernel.dtype, half_squared=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 from eigenscape import _memory
 from eigenscape.dictionary.landmarks import choose_vertices
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks, vertex_geodesics
+from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
 from eigenscape.methods.kernel_pca import with_components
@@ -43,7 +43,7 @@ def ordinal_isomap(
     graph: NeighborGraph, options: OrdinalOptions, n_jobs: int | None = None
 ) -> OrdinalEmbedding:
     """Return the ordinal MDS of the geodesic distances (Burges sec. 2.3)."""
-    lengths = vertex_geodesics(graph, n_jobs)
+    lengths = geodesics(graph, n_jobs=n_jobs)
     lengths = (lengths + lengths.T) / 2
     options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
     return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)

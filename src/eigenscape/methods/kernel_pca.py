@@ -12,7 +12,6 @@ from eigenscape.eigenfunctions import (
     Embedding,
     RootScale,
     measured_eigenfunctions,
-    root_scale,
 )
 from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -48,7 +47,7 @@ def kernel_pca(
     operator = operator if weights is None else weighted(operator, weights)
     pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 3
     functions = measured_eigenfunctions(kernel, pairs, weights)
-    return Embedding(functions, root_scale(pairs, weights))  # Bengio eq. 7
+    return Embedding(functions, RootScale(np.sqrt(np.abs(pairs.values) / functions.mass)))  # Bengio eq. 7
 
 
 def leading_pairs(

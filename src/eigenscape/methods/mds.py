@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
-from eigenscape.eigenfunctions import Embedding, measured_eigenfunctions, root_scale
+from eigenscape.eigenfunctions import Embedding, RootScale, measured_eigenfunctions
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
@@ -54,7 +54,8 @@ def classical_mds(
     repair = _shifted if indefinite == "shift" else _clipped
     kernel, operator = repair(distance, half_squares, centering, weights)
     pairs = leading_pairs(operator, n_components, order, solver)
-    return Embedding(measured_eigenfunctions(kernel, pairs, weights), root_scale(pairs, weights))
+    functions = measured_eigenfunctions(kernel, pairs, weights)
+    return Embedding(functions, RootScale(np.sqrt(np.abs(pairs.values) / functions.mass)))
 
 
 def _shifted(
