@@ -270,9 +270,3 @@ class PlainScale:
 def divide_nonzero(values: np.ndarray, divisor: np.ndarray) -> np.ndarray:
     """Return ``values / divisor``, and 0 where the divisor is 0."""
     return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
-
-
-def root_scale(pairs: EigenPairs, weights: np.ndarray | None = None) -> RootScale:
-    """Return the scaling of kernel PCA; negative eigenvalues count by their magnitude."""
-    mass = pairs.vectors.shape[0] if weights is None else weights.sum()
-    return RootScale(np.sqrt(np.abs(pairs.values) / mass))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn import get_config
@@ -42,6 +42,7 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
+from eigenscape.solvers.policy import SolverName
 
 
 class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -277,19 +278,19 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """Return the eigensolver that the parameters describe."""
         option = self._solver_option()
         check_solver(option.method, self._solvers)
-        tol = 1e-10 if option.tol is None else option.tol
-        config = SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
         if isinstance(option.method, str) and option.method not in self._solvers:
-            raise ValueError(
-                f"eigen_solver={option.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
-                " 'lanczos' here"
+            problem = (
+                "needs a sparse graph matrix" if option.method in get_args(SolverName) else "is not known"
             )
+            choices = ", ".join(map(repr, self._solvers))
+            raise ValueError(f"eigen_solver={option.method!r} {problem}; choose one of {choices}")
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
                 f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
-        return config
+        tol = 1e-10 if option.tol is None else option.tol
+        return SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
 
     def _solver_option(self) -> Solver:
         return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)

@@ -13,15 +13,16 @@ from eigenscape.estimators._dictionary import (
     fit_by_dictionary,
     projection_error,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.dictionary_embedding import greedy_embedding
-from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
+from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
@@ -195,7 +196,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
             storage=self._solver_option().storage,
             weights=weights,
         )
-        return spectral_result(require_components(model, self.n_components, self.order), attributes)
+        return spectral_result(with_components(model, self.n_components, self.order), attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
@@ -218,6 +219,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
         )
         similarity = rows.bind(kernel)
-        check_inverse(self, pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
+        bound = similarity.kernel if isinstance(similarity, BoundPairwise) else None
+        check_inverse(self, bound)
+        gamma = getattr(bound, "gamma", None)
         return similarity, {} if gamma is None else {"gamma_": gamma}

@@ -18,7 +18,7 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.kernel_pca import check_components, require_components
+from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.solvers import Order
 
@@ -162,7 +162,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             storage=self._solver_option().storage,
             weights=weights,
         )
-        model = require_components(model, self.n_components, self.order)
+        model = with_components(model, self.n_components, self.order)
         return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:

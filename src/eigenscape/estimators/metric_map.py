@@ -99,8 +99,9 @@ class MetricMap(KernelEstimator):
         Number of landmarks.
     landmark_reason_ : str
         Explanation of the number of landmarks.
-    references_ : ndarray of shape (n_components + 1,)
-        Indices of the samples whose distances place a point, the origin first.
+    references_ : ndarray
+        Indices of the samples whose distances place a point: the origin, and one for each coordinate that is
+        not zero.
     residuals_ : ndarray
         Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str

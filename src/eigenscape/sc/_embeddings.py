@@ -12,7 +12,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
-from eigenscape.methods.kernel_pca import require_components
+from eigenscape.methods.kernel_pca import with_components
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
@@ -79,7 +79,7 @@ def isomap(
     stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
     with kept_threads(n_jobs):
         graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
-        embedding = require_components(geodesic_map(graph, n_comps, solver), n_comps)
+        embedding = with_components(geodesic_map(graph, n_comps, solver), n_comps)
     adata = output(adata, copy)
     params = {"method": "isomap", "neighbors_key": neighbors_key, "n_comps": n_comps}
     _write_centered(adata, key_added, embedding, params)
