@@ -75,7 +75,7 @@ class Eigenfunctions:
 
     @property
     def mass(self) -> float:
-        return float(self.n_train if self.weights is None else self.weights.sum())
+        return float(len(self.pairs.vectors) if self.weights is None else self.weights.sum())
 
     @property
     def on_training(self) -> np.ndarray:
@@ -88,7 +88,7 @@ class Eigenfunctions:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
-        values = product(self.kernel, Y, self.weighted_vectors) * (np.sqrt(self.mass) / self._divisors)
+        values = product(self.kernel, Y, self.coefficients)
         zero = np.flatnonzero(self.pairs.values == 0)
         if len(zero):
             vertex = training_index(self.kernel).find(Y)
@@ -98,19 +98,15 @@ class Eigenfunctions:
 
     @property
     def coefficients(self) -> np.ndarray:
-        """Coefficients (m, r) of the kernel values in the functions."""
-        return np.sqrt(self.mass) * self.weighted_vectors / self._divisors
+        """Coefficients (m, r) of the kernel values in the functions, not divided by an eigenvalue of zero."""
+        divisors = np.where(self.pairs.values == 0, 1.0, self.pairs.values)
+        return self.weighted_vectors * (np.sqrt(self.mass) / divisors)
 
     @property
     def weighted_vectors(self) -> np.ndarray:
         """``W^1/2 v_r`` (m, r), proportional to the coefficients of the functions."""
         vectors = self.pairs.vectors
         return vectors if self.weights is None else vectors * np.sqrt(self.weights)[:, None]
-
-    @property
-    def _divisors(self) -> np.ndarray:
-        """Return the eigenvalues, or 1 for an eigenvalue of zero."""
-        return np.where(self.pairs.values == 0, 1.0, self.pairs.values)
 
     def blocks(self, Y: Rows) -> Iterator[tuple[Matrix, np.ndarray]]:
         """Yield kernel rows (b, m) and function values (b, r) for blocks of points."""
@@ -131,6 +127,15 @@ def measured_eigenfunctions(
     root = np.sqrt(weights)[:, None]
     vectors = canonical_signs(pairs.vectors / root) * root
     return Eigenfunctions(kernel, replace(pairs, vectors=vectors), weights=weights)
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues of the coordinates of an embedding, and how they were computed."""
+
+    eigenvalues: np.ndarray  # (n_components,), or a row for each of several pieces
+    residuals: np.ndarray  # in the shape of the eigenvalues
+    solver: str
+    n_iter: int
 
 
 class Part(NamedTuple):
@@ -205,16 +210,10 @@ class Embedding:
         return self.eigenfunctions.pairs.values[self.trivial :]
 
     @property
-    def residuals(self) -> np.ndarray:
-        return self.eigenfunctions.pairs.residuals[self.trivial :]
-
-    @property
-    def solver(self) -> str:
-        return self.eigenfunctions.pairs.solver
-
-    @property
-    def n_iter(self) -> int:
-        return self.eigenfunctions.pairs.n_iter
+    def spectrum(self) -> Spectrum:
+        """The eigenvalues of the coordinates, and how they were computed."""
+        pairs, kept = self.eigenfunctions.pairs, slice(self.trivial, None)
+        return Spectrum(pairs.values[kept], pairs.residuals[kept], pairs.solver, pairs.n_iter)
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -271,9 +270,3 @@ class PlainScale:
 def divide_nonzero(values: np.ndarray, divisor: np.ndarray) -> np.ndarray:
     """Return ``values / divisor``, and 0 where the divisor is 0."""
     return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
-
-
-def root_scale(pairs: EigenPairs, weights: np.ndarray | None = None) -> RootScale:
-    """Return the scaling of kernel PCA; negative eigenvalues count by their magnitude."""
-    mass = pairs.vectors.shape[0] if weights is None else weights.sum()
-    return RootScale(np.sqrt(np.abs(pairs.values) / mass))

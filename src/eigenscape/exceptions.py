@@ -49,7 +49,7 @@ class IsolatedPointWarning(UserWarning):
 
 
 class DegenerateSpectrumWarning(UserWarning):
-    """The eigenvalues are below rounding level, so the coordinates are not determined by the data."""
+    """Eigenvalues are zero or below rounding level, so the data do not determine these coordinates."""
 
 
 class DependentCoordinatesWarning(UserWarning):
@@ -81,7 +81,14 @@ class NotConvergedError(RuntimeError):
 
 
 class RankError(ValueError):
-    """More components were requested than the kernel has usable eigenvalues."""
+    """More components were requested than the kernel has usable eigenvalues.
+
+    The attribute ``rank`` is the number of components that there are; 0 if it is not known.
+    """
+
+    def __init__(self, message: str, rank: int = 0) -> None:
+        super().__init__(message)
+        self.rank = rank
 
 
 class UndefinedKernelError(ValueError):

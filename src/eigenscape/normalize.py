@@ -141,9 +141,16 @@ class DividedKernel(WrappedKernel):
         return float(np.average(self.sums, weights=self.weights))
 
     def _degrees(self, values: Matrix, Y: Rows) -> np.ndarray:
+        """Compute the sums of kernel values, without the similarity of a training point to itself."""
         if self.weights is not None:
             return _check_degrees(np.asarray(values @ self.weights).ravel())
-        return _degrees(values, Y, self.rows)
+        sums = row_sums(values)
+        if self.rows is not None:
+            vertex = self.rows.find(Y)
+            known = np.flatnonzero(vertex >= 0)
+            if len(known):
+                sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
+        return _check_degrees(sums)
 
 
 @product.register
@@ -178,17 +185,6 @@ def divide(
             f" {sums[worst]:g}; use an affinity without negative values in which every point has a neighbour"
         )
     return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power, weights)
-
-
-def _degrees(values: Matrix, Y: Rows, rows: RowIndex | None) -> np.ndarray:
-    """Compute the row sums of kernel values, without the similarity of a training point to itself."""
-    sums = row_sums(values)
-    if rows is not None:
-        vertex = rows.find(Y)
-        known = np.flatnonzero(vertex >= 0)
-        if len(known):
-            sums[known] -= np.asarray(values[known, vertex[known]]).ravel()
-    return _check_degrees(sums)
 
 
 def _check_degrees(sums: np.ndarray) -> np.ndarray:

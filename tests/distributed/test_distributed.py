@@ -23,8 +23,10 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import eigenscape as es
-from eigenscape import distributed
-from eigenscape.distributed import as_blocks, is_collection, locality, reduce_blocks, sample_rows
+from eigenscape.distributed import is_collection, locality
+from eigenscape.distributed.blocks import as_blocks
+from eigenscape.distributed.ppca import BlockRows
+from eigenscape.distributed.reduce import reduce_blocks, sample_rows
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.observed_data import observed_data
 from eigenscape.methods.probabilistic_pca import LatentGaussian, compute_posterior, expectation_sums, maximize
@@ -344,7 +346,7 @@ def test_partitioning_changes_nothing(cuts: list[int], fan: int) -> None:
         assert_allclose(model.eigenvalues_, right.eigenvalues_, rtol=1e-10)
         assert_allclose(model.components_, right.components_, atol=1e-10)
         start = LatentGaussian(X.mean(axis=0), np.eye(5)[:, :2], 1.0)
-        blocks = distributed.BlockRows(as_blocks(gaps, missing=True))
+        blocks = BlockRows(as_blocks(gaps, missing=True))
         data, ones = observed_data(GAPS, training=True), np.ones(len(X))
         step = maximize(start, blocks.expectation(start), 0.0)
     expected = maximize(start, expectation_sums(start, compute_posterior(start, data), data, ones), 0.0)
@@ -352,7 +354,8 @@ def test_partitioning_changes_nothing(cuts: list[int], fan: int) -> None:
 
 
 def test_anchors_do_not_depend_on_the_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distributed, "ANCHORS", 60)
+    assert locality.ANCHORS == 5_000
+    monkeypatch.setattr(locality, "ANCHORS", 60)
     one, other = (
         es.LocalityPreservingProjection(2).fit(rows) for rows in (cut(X), da.from_array(X, chunks=(37, 5)))
     )
@@ -362,7 +365,6 @@ def test_anchors_do_not_depend_on_the_cut(monkeypatch: pytest.MonkeyPatch) -> No
     exact = es.LocalityPreservingProjection(2).fit(X)
     agreement = np.linalg.svd(_whitened(one.embedding_.compute()).T @ _whitened(exact.embedding_))[1]
     assert agreement.min() > 0.9  # few anchors, nearly the same plane
-    assert locality.ANCHORS == 5_000
 
 
 def _whitened(Y: np.ndarray) -> np.ndarray:
@@ -626,7 +628,7 @@ def test_samples_do_not_depend_on_the_cut() -> None:
 
 def test_reductions_keep_the_order_of_blocks() -> None:
     blocks = as_blocks(da.arange(40, chunks=2))
-    assert reduce_blocks(lambda block: list(block), blocks, lambda a, b: a + b) == list(range(40))
+    assert reduce_blocks(lambda block: list(block), blocks, combine=lambda a, b: a + b) == list(range(40))
 
 
 def test_dask_is_not_imported_without_need() -> None:

@@ -24,7 +24,8 @@ from eigenscape import (
     SpectralClustering,
 )
 from eigenscape.dictionary.landmarks import Candidates, farthest_first, select_candidates
-from eigenscape.distributed import as_blocks, choose_sample
+from eigenscape.distributed.blocks import as_blocks
+from eigenscape.distributed.sample import choose_sample
 from eigenscape.kernels.distance import HalfSquaredDistance, squared_distance_rows
 from eigenscape.options import KNNGraph, Landmarks
 from eigenscape.quality import aligned_error

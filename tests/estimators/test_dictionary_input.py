@@ -321,6 +321,9 @@ def test_a_dictionary_without_rank_is_told_so():
         GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(40)).fit(curve(300))
     with pytest.raises(RankError, match="lower the tolerance or n_components"):
         GreedySpectralEmbedding(n_components=5, gamma=0.1, dictionary=Dictionary(tol=0.9)).fit(curve(300))
+    points = 1e-3 * np.random.default_rng(0).standard_normal((20, curve(300).shape[1]))
+    with pytest.raises(RankError, match=r"only \d of the given points are, as for points of one cluster"):
+        KernelPCA(15, gamma=1e-2, approximation=Dictionary(points=points)).fit(curve(300))
     with pytest.raises(RankError, match="kernel is zero"):
         GreedySpectralEmbedding(kernel="precomputed", normalization=None).fit(np.zeros((20, 20)))
 

@@ -17,7 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from eigenscape import KernelEigenmap, LaplacianEigenmaps, LocalityPreservingProjection, graph_embedding
 from eigenscape.datasets import twisted_roll
-from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, PoleWarning, RankError
+from eigenscape.exceptions import (
+    DegenerateSpectrumWarning,
+    DisconnectedGraphError,
+    DisconnectedGraphWarning,
+    PoleWarning,
+    RankError,
+)
 from eigenscape.methods.graph_embedding import FeatureMap, solve_transformation
 from eigenscape.methods.mixture import IsotropicKernels, kernel_weights
 from eigenscape.methods.quadratic_forms import FeatureBasis, quadratic_forms
@@ -568,10 +574,13 @@ def test_bad_parameters(params: dict, match: str, roll) -> None:
 def test_features_that_do_not_span() -> None:
     W, places = grid_graph(8)
     twice = np.column_stack([places[:, 0], 2 * places[:, 0], 3 * places[:, 0]])
-    for model in (KernelEigenmap(2, basis="features", correction="affine"), LocalityPreservingProjection(2)):
-        with pytest.raises(RankError, match=r"n_components=2 needs features .* span only 1"):
-            model.fit(twice, graph=W)
-    with pytest.raises(RankError, match="n_components=2, but the features span only 1"):
+    with pytest.raises(RankError, match=r"n_components=2 needs features .* span only 1"):
+        KernelEigenmap(2, basis="features", correction="affine").fit(twice, graph=W)
+    with pytest.warns(DegenerateSpectrumWarning, match=r"n_components=2 needs features .* span only 1"):
+        model = LocalityPreservingProjection(2).fit(twice, graph=W)
+    assert model.embedding_[:, 0].std() > 0
+    assert not model.embedding_[:, 1].any()
+    with pytest.warns(DegenerateSpectrumWarning, match="n_components=2, but the features span only 1"):
         LocalityPreservingProjection(2, affine=False).fit(twice, graph=W)
 
 

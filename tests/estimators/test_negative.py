@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from eigenscape import ClassicalMDS, Isomap, KernelPCA
-from eigenscape.exceptions import RankError
+from eigenscape import (
+    ClassicalMDS,
+    FastMap,
+    Isomap,
+    KernelPCA,
+    LandmarkMDS,
+    LocalityPreservingProjection,
+    MetricMap,
+)
+from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.options import Solver
 
 
@@ -275,11 +283,12 @@ def test_indefinite_kernels_of_kernel_pca():
 def test_too_many_components_of_odd_distances():
     D = odd_distances()
     positive = int(np.sum(np.linalg.eigvalsh(double_centre(D**2)) > 1e-9))
-    with pytest.raises(
-        RankError,
+    with pytest.warns(
+        DegenerateSpectrumWarning,
         match=rf"n_components={positive + 1}.*{positive} positive.*lower n_components.*order='magnitude'",
     ):
-        ClassicalMDS(positive + 1, metric="precomputed").fit(D)
+        model = ClassicalMDS(positive + 1, metric="precomputed").fit(D)
+    assert not model.embedding_[:, -1].any()
     ClassicalMDS(positive, metric="precomputed").fit(D)
     assert ClassicalMDS(17, metric="precomputed", order="magnitude").fit(D).embedding_.shape == (18, 17)
     assert ClassicalMDS(16, metric="precomputed", indefinite="shift").fit(D).embedding_.shape == (18, 16)
@@ -293,21 +302,31 @@ def test_too_many_components_for_the_rank(estimator, offset):
     flat = (
         np.random.default_rng(0).normal(size=(30, 2)) @ np.random.default_rng(1).normal(size=(2, 5)) + offset
     )
-    with pytest.raises(RankError, match=r"n_components=3.*2 positive.*lower n_components") as caught:
+    with pytest.warns(DegenerateSpectrumWarning, match=r"n_components=3.*2 positive.*lower n_com") as caught:
         estimator.fit(flat)
-    assert "magnitude" not in str(caught.value)  # rounding is no negative spectrum
+    assert "magnitude" not in str(caught[0].message)  # rounding is no negative spectrum
+    assert not estimator.embedding_[:, 2].any()
+    np.testing.assert_allclose(estimator.transform(flat), estimator.embedding_, atol=1e-9)
+    np.testing.assert_array_equal(estimator.transform(flat + 1)[:, 2], 0.0)
 
 
 def test_shift_needs_one_component_less():
     """The shifted kernel has a zero eigenvalue besides that of the centring."""
     D = odd_distances(10)
-    with pytest.raises(RankError, match=r"n_components=9.*8 positive"):
+    with pytest.warns(DegenerateSpectrumWarning, match=r"n_components=9.*8 positive"):
         ClassicalMDS(9, metric="precomputed", indefinite="shift").fit(D)
 
 
 def test_collinear_points_have_one_component():
     X = np.outer(np.arange(12.0), [1.0, 2.0])
-    with pytest.raises(RankError, match="only 1 positive"):
-        ClassicalMDS(2).fit(X)
-    with pytest.raises(RankError, match="only 1 positive"):
-        Isomap(2, n_neighbors=3).fit(X)
+    along = np.sqrt(5) * (np.arange(12.0) - 5.5)
+    for cls in (ClassicalMDS, Isomap, LandmarkMDS, MetricMap, FastMap, LocalityPreservingProjection):
+        with pytest.warns(DegenerateSpectrumWarning, match="lower n_components"):
+            model = cls().fit(X)
+        assert model.embedding_.shape == (12, 2)
+        assert not model.embedding_[:, 1].any()
+        np.testing.assert_array_equal(model.transform(X + 0.5)[:, 1], 0.0)
+        if cls is not LocalityPreservingProjection:
+            line = model.embedding_[:, 0] - model.embedding_[:, 0].mean()
+            np.testing.assert_allclose(np.abs(line), np.abs(along), atol=1e-9)
+            np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)

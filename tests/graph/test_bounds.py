@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.bounds import DistanceBounds
-from eigenscape.graph.sparse_distances import union, union_with_transpose
+from eigenscape.graph.sparse_distances import transpose, union
 
 
 def correlated(n: int, d: int = 256, rank: int = 20, seed: int = 0) -> np.ndarray:
@@ -97,7 +97,7 @@ def test_closest_pairs_of_groups_are_exact():
 
 def test_union_with_the_transpose():
     A = sparse.random_array((60, 60), density=0.1, random_state=np.random.default_rng(0), format="csr")
-    expected, found = sparse.csr_array(A.maximum(A.T)), union_with_transpose(A)
+    expected, found = sparse.csr_array(A.maximum(A.T)), union(A, transpose(A))
     expected.sort_indices()
     assert_array_equal(found.toarray(), expected.toarray())
     assert_array_equal(found.indices, expected.indices)

@@ -13,7 +13,7 @@ from eigenscape._compiled.paths import LANES
 from eigenscape.graph import elimination
 from eigenscape.graph import geodesics as geodesics_module
 from eigenscape.graph.elimination import Elimination, eliminated
-from eigenscape.graph.geodesics import geodesics, half_squared_geodesics
+from eigenscape.graph.geodesics import geodesics
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.tuning import TUNING
@@ -110,9 +110,10 @@ def test_few_sources_are_searched():
 
 def test_half_squares_are_rounded_once():
     graph = nearest_neighbor_graph(neighbor_index(np.random.default_rng(0).standard_normal((300, 4))), 6)
-    exact = half_squared_geodesics(graph, graph.vertices.X)
+    exact = geodesics(graph, half_squared=True)
+    np.testing.assert_array_equal(exact, geodesics(graph, graph.vertices.X, half_squared=True))
     np.testing.assert_array_equal(
-        half_squared_geodesics(graph, graph.vertices.X, dtype=np.float32), exact.astype(np.float32)
+        geodesics(graph, dtype=np.float32, half_squared=True), exact.astype(np.float32)
     )
 
 

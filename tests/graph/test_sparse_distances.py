@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape.graph import sparse_distances, tree
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.sparse_distances import SHORTEST, neighbor_table, transpose, union_with_transpose
+from eigenscape.graph.sparse_distances import SHORTEST, neighbor_table, transpose, union
 from eigenscape.graph.tuning import TUNING
 
 
@@ -32,7 +32,7 @@ def test_lists_become_sorted_rows():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_union_has_the_larger_of_both_entries(lists, n_jobs):
-    both = union_with_transpose(lists, n_jobs)
+    both = union(lists, transpose(lists, n_jobs), n_jobs)
     dense = lists.toarray()
     assert np.array_equal(both.toarray(), np.maximum(dense, dense.T))
     assert np.array_equal(transpose(lists, n_jobs).toarray(), dense.T)

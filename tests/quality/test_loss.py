@@ -19,7 +19,7 @@ from eigenscape import (
     LaplacianEigenmaps,
     OrientedPCA,
 )
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, root_scale
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale
 from eigenscape.kernels import Precomputed
 from eigenscape.methods.tuning import TUNING
 from eigenscape.operators import as_operator
@@ -47,7 +47,9 @@ def mehler(gamma: float, count: int) -> np.ndarray:
 def uncentred(K: np.ndarray, count: int) -> Embedding:
     """The leading eigenfunctions of a given Gram matrix."""
     pairs = principal(as_operator(K), count, "value", SolverConfig("dense"))
-    return Embedding(Eigenfunctions(Precomputed().bind(K), pairs), root_scale(pairs))
+    return Embedding(
+        Eigenfunctions(Precomputed().bind(K), pairs), RootScale(np.sqrt(np.abs(pairs.values) / len(K)))
+    )
 
 
 def test_overfitting_is_visible():

@@ -20,9 +20,9 @@ def shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> n
     if reason:
         left("shortest paths", reason)
         return _shortest_path(graph, method=method, directed=directed)
-    from eigenscape.graph.geodesics import vertex_geodesics
+    from eigenscape.graph.geodesics import geodesics
 
-    lengths = vertex_geodesics(_undirected(graph))
+    lengths = geodesics(_undirected(graph))
     ran_here("shortest paths")
     return lengths
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._progress import stage
 from eigenscape.dictionary.feature_moments import FeatureMoments
@@ -24,9 +26,13 @@ from eigenscape.dictionary.selection import CandidateScan, Dictionary, RowScan, 
 from eigenscape.dictionary.source import KernelSource, PointArray
 from eigenscape.dictionary.span import Span
 from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.dispatch import check_not_precomputed, validate_blocks
 from eigenscape.distributed.graphs import PersistedResult
+from eigenscape.distributed.kernels import bind_blocks
 from eigenscape.distributed.reduce import count_rows, reduce_blocks, reduce_persisting, take_rows
+from eigenscape.distributed.sample import evenly_spaced
 from eigenscape.graph.row_index import row_hashes
+from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_fit import (
     DictionaryOptions,
     DictionaryState,
@@ -38,6 +44,79 @@ from eigenscape.methods.dictionary_fit import (
     select_exact_size,
     state_from_moments,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTrainingRows:
+    """Rows of a collection from which a dictionary is learnt; ``X`` are evenly spaced ones.
+
+    Rows in memory have the same methods (``eigenscape.estimators._dictionary.TrainingRows``).
+    """
+
+    blocks: Blocks
+    lengths: np.ndarray  # number of rows of each partition
+    X: PointArray
+    stored: None = None  # all rows, if they are in memory
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.lengths.sum())
+
+    def take(self, indices: np.ndarray) -> PointArray:
+        ascending, inverse = np.unique(indices, return_inverse=True)
+        return take_rows(self.blocks, ascending, self.lengths)[inverse]
+
+    def bind(self, kernel: Kernel) -> BoundKernel:
+        return bind_blocks(kernel, self.X, self.blocks)
+
+    def fit(self, source: KernelSource, options: DictionaryOptions) -> DictionaryState:
+        return fit_dictionary_blocks(source, self.blocks, options, self.X)
+
+
+def training_rows(estimator: Any, X: Any, reset: bool = True) -> BlockTrainingRows:
+    """Return the validated rows of a collection."""
+    blocks = validate_blocks(estimator, X, reset=reset)
+    check_not_precomputed(estimator)
+    lengths = count_rows(blocks)
+    return BlockTrainingRows(blocks, lengths, evenly_spaced(blocks, lengths=lengths))
+
+
+def fit(estimator: Any, _: str, X: Any, y: object = None) -> None:  # noqa: ARG001
+    """Fit ``GreedySpectralEmbedding`` to a collection; ``embedding_`` is lazy."""
+    options, selection = estimator._options(), estimator._selection()
+    named = isinstance(selection, str) and selection != "greedy"
+    if options.averages == "random" or named:
+        name = f"selection={selection!r}" if named else "averages='random'"
+        raise ValueError(
+            f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
+            " selection='greedy'"
+        )
+    estimator._fit_dictionary(training_rows(estimator, X), options)
+    estimator._embedding_, estimator._stream_ = estimator.transform(X), None
+
+
+def partial_fit(estimator: Any, _: str, X: Any, y: object = None) -> None:  # noqa: ARG001
+    """Continue with the rows of a collection."""
+    options, state = estimator._continued()
+    if options.tol is None:
+        raise ValueError(
+            "a size without tol replaces members one chunk after another, and X is a dask collection; set"
+            " tol, call fit, or pass the chunks as arrays"
+        )
+    rows = training_rows(estimator, X, reset=state is None)
+    if state is None:
+        estimator._bind(rows)
+    state = partial_fit_blocks(estimator._source_, state, rows.blocks, options, rows.X)
+    estimator._set_model(state, options)
+    estimator._embedding_ = estimator._stream_ = None
+
+
+def second_pass(estimator: Any, _: str, chunks: Any) -> None:
+    """Project all rows of a collection on the whole dictionary."""
+    check_is_fitted(estimator, "n_samples_seen_")
+    blocks, options = validate_blocks(estimator, chunks, reset=False), estimator._options()
+    estimator._set_model(second_pass_blocks(estimator._state_.dictionary, blocks, options), options)
+    estimator._embedding_, estimator._stream_ = estimator.transform(chunks), None
 
 
 def fit_dictionary_blocks(
@@ -65,8 +144,8 @@ def second_pass_blocks(dictionary: Dictionary, blocks: Blocks, options: Dictiona
     mean = mean_of_members(span) if options.averages == "dictionary" else None
     divisive = options.normalization == "divisive"
     if divisive and mean is None:
-        mean = reduce_blocks(_value_sums, blocks, ValueSums.merge, span).mean(span)
-    moments = reduce_blocks(_moments, blocks, FeatureMoments.merge, span, mean if divisive else None, None)
+        mean = reduce_blocks(_value_sums, blocks, span).mean(span)
+    moments = reduce_blocks(_moments, blocks, span, mean if divisive else None, None)
     return state_from_moments(dictionary, moments, mean, options)
 
 
@@ -88,13 +167,13 @@ def partial_fit_blocks(
         return replace(second_pass_blocks(dictionary, blocks, options), exact=False)  # more rows may follow
     span = replace(dictionary.span, n_jobs=None)
     moments = state.moments.pad(span.size)
-    moments = moments.merge(reduce_blocks(_moments, blocks, FeatureMoments.merge, span, None, moments.origin))
+    moments = moments.merge(reduce_blocks(_moments, blocks, span, None, moments.origin))
     mean = None if options.averages == "implicit" else mean_of_members(span)
     state = DictionaryState(dictionary, moments, state.weighted_moments, mean)
     if state.weighted_moments is None:
         return state
     weighted = state.weighted_moments.pad(span.size)
-    added = reduce_blocks(_moments, blocks, FeatureMoments.merge, span, state.mean_feature(), weighted.origin)
+    added = reduce_blocks(_moments, blocks, span, state.mean_feature(), weighted.origin)
     warn_isolated(added.n_isolated, added.min_average)
     return replace(state, weighted_moments=weighted.merge(added))
 
@@ -142,7 +221,7 @@ def _check_distinct(size: int | None, n_rows: int, head: PointArray, blocks: Blo
     size = max(2, size or 2)
     n_distinct = len(_smallest_hashes(head, size))
     if n_distinct < size:
-        n_distinct = len(reduce_blocks(_smallest_hashes, blocks, partial(_merge_hashes, size), size))
+        n_distinct = len(reduce_blocks(_smallest_hashes, blocks, size, combine=partial(_merge_hashes, size)))
     if n_rows == 1:
         raise ValueError("Found a dask collection with 1 sample(s) while a minimum of 2 is required")
     if n_distinct == 1:

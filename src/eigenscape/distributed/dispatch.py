@@ -5,20 +5,21 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenscape import distributed
-from eigenscape.distributed import is_collection, is_lazy
+from eigenscape.distributed._presence import is_collection
+from eigenscape.distributed.blocks import Blocks, as_blocks
+from eigenscape.distributed.reduce import count_rows, map_blocks, reduce_blocks, reduce_pairs
+from eigenscape.options import flattened
 from eigenscape.quality.pair_moments import n_pairs
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
-
-    from eigenscape.distributed import Blocks
 
 #: Attributes that are not sent to the workers: they are not needed, or refer to the collection itself.
 _NOT_SENT = ("embedding_", "_embedding_", "labels_", "transduction_", "_kept_", "feature_names_in_")
@@ -28,15 +29,33 @@ def map_rows(
     estimator: Any,
     method: str,
     X: Any,
-    columns: str | None,
-    of: str,
-    dtype: DTypeLike | None,
-    like: str,
-    ready: str,
-) -> Any:
-    """Return a method of rows as a lazy dask array with the row chunks of ``X``.
+    columns: str | None = "_n_features_out",
+    of: str = "n_features_in_",
+    dtype: DTypeLike | None = None,
+    like: str = "",
+    ready: str = "",
+) -> da.Array:
+    """Return the result of a method, one row per row of ``X``, as a lazy dask array with the same row chunks.
 
-    For the parameters see :func:`eigenscape.estimators._collections.rowwise`.
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
+    method : str
+        Name of the method.
+    X : dask collection
+        The rows.
+    columns : str or None
+        Name of the attribute with the number of output columns; None, or an attribute that is None, for one
+        value per row.
+    of : str
+        Name of the attribute with the number of input columns.
+    dtype : dtype or None
+        The dtype of the output. If None, the dtype of the input.
+    like : str
+        Name of the attribute that has the dtype of the output, if this dtype depends on the fit.
+    ready : str
+        Name of a method that computes what the first call would compute: on the client, not once per block.
     """
     check_is_fitted(estimator)
     if _output_container(estimator) != "default":
@@ -49,7 +68,7 @@ def map_rows(
     if of == "n_features_in_":
         blocks = validate_blocks(estimator, X, reset=False)
     else:
-        blocks = distributed.as_blocks(X)
+        blocks = as_blocks(X)
         if blocks.n_features != getattr(estimator, of):
             raise ValueError(
                 f"X has {blocks.n_features} coordinates, but {type(estimator).__name__} has"
@@ -58,33 +77,40 @@ def map_rows(
     width = getattr(estimator, columns) if columns else None
     tail = () if width is None else (int(width),)
     kind = getattr(estimator, like).dtype if like else dtype
-    return distributed.map_blocks(
-        _MethodCall(method), blocks, tail, kind or blocks.dtype, _for_workers(estimator)
-    )
+    return map_blocks(_MethodCall(method), blocks, tail, kind or blocks.dtype, _for_workers(estimator))
 
 
-def mean_over_rows(estimator: Any, method: str, X: Any) -> Any:
+def mean_over_rows(estimator: Any, method: str, X: Any, *given: Any, **named: Any) -> Any:
     """Return a mean over the rows of ``X``: the weighted mean of the means of its blocks."""
+    if any(value is not None for value in (*given, *named.values())):
+        raise ValueError(f"{method} of a dask collection does not support sample_weight; leave it out")
     check_is_fitted(estimator)
     blocks = validate_blocks(estimator, X, reset=False)
-    n_rows, total = distributed.reduce_blocks(_WeightedMean(method), blocks, _add, _for_workers(estimator))
+    n_rows, total = reduce_blocks(_WeightedMean(method), blocks, _for_workers(estimator))
     return total / n_rows
 
 
-def losses_of_pairs(estimator: Any, X: Any, whole: bool) -> np.ndarray:
-    """Return the losses for 1, ..., n_components coordinates, or only the last one unless ``whole``.
+def losses_of_pairs(estimator: Any, method: str, X: Any, between: None = None) -> Any:
+    """Return ``loss_curve``, the losses for 1, ..., n_components coordinates, or ``loss``, the last of them.
 
     They are sums over all pairs of blocks; or, if the sums over pairs follow from sums over rows
     (``_has_pair_moments``), over blocks.
     """
+    if between is not None:
+        raise ValueError(f"{method} of a dask collection does not support between; leave it out")
     check_is_fitted(estimator)
-    blocks, model = validate_blocks(estimator, X, reset=False), _for_workers(estimator)
+    blocks, model, curve = (
+        validate_blocks(estimator, X, reset=False),
+        _for_workers(estimator),
+        method != "loss",
+    )
     if estimator._has_pair_moments():
-        moments = distributed.reduce_blocks(_MethodCall("_pair_moments"), blocks, _add, model)
-        return moments.mean_squares()[-estimator._n_features_out :]
-    n_rows = int(distributed.count_rows(blocks).sum())
-    squares = distributed.reduce_pairs(_PairSquares(whole), blocks, _add, model)
-    return squares / n_pairs(n_rows)
+        moments = reduce_blocks(_MethodCall("_pair_moments"), blocks, model)
+        losses = moments.mean_squares()[-estimator._n_features_out :]
+    else:
+        n_rows = int(count_rows(blocks).sum())
+        losses = reduce_pairs(_pair_squares, blocks, model, curve) / n_pairs(n_rows)
+    return losses if curve else float(losses[-1])
 
 
 def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
@@ -93,7 +119,7 @@ def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
     With ``reset`` the number and names of the features are stored, otherwise they are compared.
     """
     dense = not get_tags(estimator).input_tags.sparse
-    blocks = distributed.as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
+    blocks = as_blocks(X, missing=bool(getattr(estimator, "_missing", False)), dense=dense)
     if blocks.array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got a {blocks.array.ndim}D dask collection instead; X must have rows"
@@ -102,6 +128,17 @@ def validate_blocks(estimator: BaseEstimator, X: Any, reset: bool) -> Blocks:
     columns = np.empty((0, blocks.n_features)) if blocks.names is None else X._meta
     validate_data(estimator, columns, reset=reset, skip_check_array=True)  # number and names of the features
     return blocks
+
+
+def check_not_precomputed(estimator: BaseEstimator) -> None:
+    """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
+    for name, value in flattened(estimator.get_params(deep=False)).items():
+        precomputed = isinstance(value, str) and value.startswith("precomputed")
+        if precomputed and name in ("affinity", "kernel", "metric"):
+            raise ValueError(
+                f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of"
+                " features, or X.compute()"
+            )
 
 
 def weight_blocks(sample_weight: ArrayLike | None) -> list[Blocks]:
@@ -113,7 +150,7 @@ def weight_blocks(sample_weight: ArrayLike | None) -> list[Blocks]:
             f"X is a dask collection, and sample_weight is a {type(sample_weight).__name__}; pass a"
             " one-dimensional dask array with the row chunks of X"
         )
-    return [distributed.as_blocks(sample_weight, name="sample_weight")]
+    return [as_blocks(sample_weight, name="sample_weight")]
 
 
 def check_weight(total: float, sample_weight: ArrayLike | None) -> None:
@@ -126,20 +163,6 @@ def check_weight(total: float, sample_weight: ArrayLike | None) -> None:
         f"the sum of sample_weight must exceed 1, got {total:g}; a weight of 2 is equivalent to repeating the"
         " sample, so scale the weights up"
     )
-
-
-def check_in_memory(estimator: BaseEstimator, X: Any) -> None:
-    """Raise TypeError for a dask object where all rows must be in memory."""
-    if is_collection(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs all rows in memory here, and X is a dask collection; pass"
-            " X.compute(), or fit on some of its rows and call transform on the collection"
-        )
-    if is_lazy(X):
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, which has no rows and columns; convert it to a"
-            " dask array (dask.array.from_delayed) or dataframe (to_dataframe), or compute it"
-        )
 
 
 class _MethodCall:
@@ -159,19 +182,10 @@ class _WeightedMean(_MethodCall):
         return np.array([block.shape[0], block.shape[0] * super().__call__(block, model)])
 
 
-class _PairSquares:
-    """The sums of the squared errors over the ordered pairs of different rows of two blocks."""
-
-    def __init__(self, curve: bool) -> None:
-        self.curve = curve
-
-    def __call__(self, block: Any, other: Any, same: bool, model: Any) -> np.ndarray:
-        squares = model._pair_squares(block, other, same=same, curve=self.curve)
-        return squares if same else 2 * squares
-
-
-def _add(first: Any, second: Any) -> Any:
-    return first + second
+def _pair_squares(block: Any, other: Any, same: bool, model: Any, curve: bool) -> np.ndarray:
+    """Return the sums of the squared errors over the ordered pairs of different rows of two blocks."""
+    squares = model._pair_squares(block, other, same=same, curve=curve)
+    return squares if same else 2 * squares
 
 
 def _for_workers(estimator: BaseEstimator) -> Any:

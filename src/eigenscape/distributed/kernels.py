@@ -28,11 +28,11 @@ def bind_blocks(kernel: Kernel, sample: PointArray, blocks: Blocks) -> BoundKern
     sample among all rows, and a mean norm uses all rows.
     """
     if isinstance(kernel, (Polynomial, Sigmoid)) and kernel.gamma is None:
-        count, total = reduce_blocks(_sum_of_norms, blocks, _add_pairs)
+        count, total = reduce_blocks(_sum_of_norms, blocks)
         kernel = replace(kernel, gamma=gamma_from_norms(total / count))
     if isinstance(kernel, (Gaussian, Laplace)) and kernel.gamma is None and kernel.scale == "local":
         sample = as_float64(sample)
-        nearest = reduce_blocks(_nearest, blocks, _merge_nearest, sample, kernel.distance)
+        nearest = reduce_blocks(_nearest, blocks, sample, kernel.distance, combine=_merge_nearest)
         kernel = replace(kernel, gamma=1.0 / local_median(nearest))
     return kernel.bind(sample)
 
@@ -48,10 +48,6 @@ def _sum_of_norms(Y: PointArray) -> tuple[int, float]:
     """Return the number of rows and the sum of their squared norms."""
     blocks = row_blocks(n_points(Y), 8 * Y.shape[1])
     return n_points(Y), float(sum(squared_norms(as_float64(Y[rows])).sum() for rows in blocks))
-
-
-def _add_pairs(first: tuple[int, float], second: tuple[int, float]) -> tuple[int, float]:
-    return first[0] + second[0], first[1] + second[1]
 
 
 def _merge_nearest(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenscape.distributed.pca import block_moments
-from eigenscape.distributed.ppca import BlockRows
+from eigenscape.distributed.ppca import BlockRows, training_rows
 from eigenscape.distributed.reduce import count_rows, sample_rows, take_rows
 from eigenscape.distributed.signs import LargestEntries, largest_entries
 from eigenscape.methods.mixture_ppca import (
@@ -37,21 +36,18 @@ from eigenscape.methods.probabilistic_pca import (
 START_ROWS = 20_000
 
 
-@dataclass(frozen=True, eq=False)
-class MixtureSums:
+def fit(estimator: Any, _: str, X: Any, y: object = None, sample_weight: Any = None) -> None:  # noqa: ARG001
+    """Fit a mixture of probabilistic PCA to a collection."""
+    rows = training_rows(estimator, X, sample_weight)
+    estimator._fit(rows, BlockMembers(rows))
+
+
+class MixtureSums(NamedTuple):
     """Sums of an E-step over samples: likelihood, responsibilities, and statistics of each model."""
 
     log_likelihood: float
     responsibilities: np.ndarray  # (k,)
     statistics: tuple[ScatterMoments | ExpectationSums | None, ...]
-
-    def merge(self, other: MixtureSums) -> MixtureSums:
-        """Return the sums over both sets of samples."""
-        return MixtureSums(
-            self.log_likelihood + other.log_likelihood,
-            self.responsibilities + other.responsibilities,
-            tuple(map(_merge, self.statistics, other.statistics)),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +70,9 @@ class BlockMembers:
         means = self.rows.means
         axes = self.rows.axes(n_components, options.solver)
         common = model_from_axes(axes, n_components, options.min_noise)
-        parts = self.rows.reduce(_part_summaries, _merge_summaries, centers, means)
+        parts = self.rows.reduce(_part_summaries, centers, means)
         part_means = [part.means(means) for part in parts]
-        moments = self.rows.reduce(_part_moments, _merge_parts, centers, means, part_means)
+        moments = self.rows.reduce(_part_moments, centers, means, part_means)
         own_models = [
             _closed_form(scatter, n_components, options)
             if part.determines_plane(n_components, options)
@@ -86,7 +82,7 @@ class BlockMembers:
         return mixture_from_parts(parts, own_models, common, means)
 
     def expectation(self, mixture: Mixture) -> MixtureExpectation:
-        sums = self.rows.reduce(_mixture_sums, MixtureSums.merge, mixture, self.rows.complete)
+        sums = self.rows.reduce(_mixture_sums, mixture, self.rows.complete)
         return MixtureExpectation(sums.log_likelihood, float(self.rows.summary.counts.sum()), sums)
 
     def maximization(self, mixture: Mixture, statistics: MixtureSums, options: MixtureOptions) -> Mixture:
@@ -102,7 +98,7 @@ class BlockMembers:
         return Mixture(totals / totals.sum(), tuple(models))
 
     def signs(self, mixture: Mixture) -> list[np.ndarray]:
-        entries = self.rows.reduce(_largest_by_model, _merge_parts, mixture)
+        entries = self.rows.reduce(_largest_by_model, mixture)
         n_components = mixture.models[0].loadings.shape[1]
         return [np.ones(n_components) if part is None else part.signs for part in entries]
 
@@ -138,10 +134,6 @@ def _part_summaries(
     return summarize_parts(data, weights, nearest_center(data.filled(means), centers), len(centers))
 
 
-def _merge_summaries(first: list[PartSummary], second: list[PartSummary]) -> list[PartSummary]:
-    return [PartSummary(*map(add, one, other)) for one, other in zip(first, second, strict=True)]
-
-
 def _part_moments(
     data: ObservedData,
     weights: np.ndarray,
@@ -153,11 +145,3 @@ def _part_moments(
     return [
         block_moments(data.filled(fill), weights * (labels == part)) for part, fill in enumerate(part_means)
     ]
-
-
-def _merge_parts(first: list[Any], second: list[Any]) -> list[Any]:
-    return list(map(_merge, first, second))
-
-
-def _merge(first: Any, second: Any) -> Any:
-    return first if second is None else second if first is None else first.merge(second)

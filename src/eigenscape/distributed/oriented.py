@@ -9,11 +9,32 @@ import numpy as np
 
 from eigenscape.distributed._presence import is_collection
 from eigenscape.distributed.blocks import Blocks, as_blocks, label_blocks
+from eigenscape.distributed.dispatch import validate_blocks
+from eigenscape.distributed.pca import gather_moments
 from eigenscape.distributed.reduce import reduce_blocks
-from eigenscape.methods.oriented_pca import NoiseMoments, noise_moments
+from eigenscape.distributed.signs import projection_signs
+from eigenscape.methods.oriented_pca import NoiseMoments, directions_of, noise_moments
 
 #: Labels (g,), numbers of rows (g,) and sums of rows (g, d) of groups.
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def fit(estimator: Any, _: str, X: Any, y: Any = None, *, noise: Any = None, distorted: Any = None) -> None:
+    """Fit oriented PCA to a collection by the moments of signal and noise; no rows are stored."""
+    versions = estimator._versions(y, noise, distorted)
+    blocks = validate_blocks(estimator, X, reset=True)
+    signal, d = gather_moments(blocks), blocks.n_features
+    estimator._check_rank(signal.n_rows, d)
+    if noise is not None and not is_collection(noise):
+        moments = noise_moments([estimator._check_noise(noise, d)], d)
+    else:
+        moments = gather_noise(blocks, y, noise, versions)
+    orientation = directions_of(
+        signal, moments, estimator.n_components, estimator.regularization, estimator.criterion
+    )
+    signs = projection_signs(blocks, signal.mean, orientation.directions)
+    estimator._set_moments(signal, orientation.with_signs(signs))
+    estimator.embedding_ = estimator.transform(X)
 
 
 def gather_noise(blocks: Blocks, y: Any, noise: Any, versions: Sequence[Any] | None) -> NoiseMoments:
@@ -24,9 +45,9 @@ def gather_noise(blocks: Blocks, y: Any, noise: Any, versions: Sequence[Any] | N
     """
     if versions is not None:
         aligned = [_further_blocks(blocks, f"distorted[{k}]", each) for k, each in enumerate(versions)]
-        return reduce_blocks(_differences, blocks, NoiseMoments.merge, aligned=aligned)
+        return reduce_blocks(_differences, blocks, aligned=aligned)
     if noise is not None:
-        return reduce_blocks(_noise, _further_blocks(blocks, "noise", noise), NoiseMoments.merge)
+        return reduce_blocks(_noise, _further_blocks(blocks, "noise", noise))
     if y is None or not is_collection(y) or np.ndim(y) != 1:
         raise TypeError(
             f"X is a dask collection, and y is a {type(y).__name__}; pass a dask array of group"
@@ -47,15 +68,13 @@ def _further_blocks(blocks: Blocks, name: str, value: Any) -> Blocks:
 
 def _noise_of_groups(blocks: Blocks, labels: Blocks) -> NoiseMoments:
     """Return the moments of the differences between rows and the mean of their group, in two passes."""
-    names, sizes, sums = reduce_blocks(_groups, blocks, _merge_groups, aligned=[labels])
+    names, sizes, sums = reduce_blocks(_groups, blocks, combine=_merge_groups, aligned=[labels])
     if sizes.max() < 2:
         raise ValueError(
             f"y has a different label for each of the {int(sizes.sum())} rows, so there is no noise within"
             " groups; give versions of the same sample the same label"
         )
-    return reduce_blocks(
-        _noise_around_means, blocks, NoiseMoments.merge, names, sums / sizes[:, None], aligned=[labels]
-    )
+    return reduce_blocks(_noise_around_means, blocks, names, sums / sizes[:, None], aligned=[labels])
 
 
 def _noise(*vectors: np.ndarray) -> NoiseMoments:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.distributed.pca import block_moments
-from eigenscape.distributed.reduce import reduce_blocks
+from eigenscape.distributed.reduce import merged, reduce_blocks
 from eigenscape.distributed.signs import LargestEntries, largest_entries
 from eigenscape.methods.observed_data import ObservedData, check_observed, observed_data
 from eigenscape.methods.pca import PrincipalAxes, ScatterMoments, axes_of_scatter
@@ -27,8 +27,19 @@ from eigenscape.methods.probabilistic_pca import (
 from eigenscape.solvers import SolverConfig
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnSummary:
+def fit(estimator: Any, _: str, X: Any, y: object = None, sample_weight: Any = None) -> None:  # noqa: ARG001
+    """Fit probabilistic PCA to a collection."""
+    estimator._fit(training_rows(estimator, X, sample_weight))
+
+
+def training_rows(estimator: Any, X: Any, sample_weight: Any) -> BlockRows:
+    """Return the validated rows and weights of a collection."""
+    rows = BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
+    check_weight(rows.weight, sample_weight)
+    return rows
+
+
+class ColumnSummary(NamedTuple):
     """Number, weight and column sums of the rows with a positive weight.
 
     ``moments`` is None if a value is missing.
@@ -41,16 +52,8 @@ class ColumnSummary:
     moments: ScatterMoments | None
 
     def merge(self, other: ColumnSummary) -> ColumnSummary:
-        moments = None
-        if self.moments is not None and other.moments is not None:
-            moments = self.moments.merge(other.moments)
-        return ColumnSummary(
-            self.n_rows + other.n_rows,
-            self.weight + other.weight,
-            self.sums + other.sums,
-            self.counts + other.counts,
-            moments,
-        )
+        both = ColumnSummary(*map(merged, self, other))
+        return both._replace(moments=None) if self.moments is None or other.moments is None else both
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +66,15 @@ class BlockRows:
     blocks: Blocks
     weights: Sequence[Blocks] = ()
 
-    def reduce(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any) -> Any:
-        """Combine the results of ``function(data, weights, *shared)`` over blocks; weights are positive."""
+    def reduce(self, function: Callable[..., Any], *shared: Any) -> Any:
+        """Merge the results of ``function(data, weights, *shared)`` over blocks; weights are positive."""
         return reduce_blocks(
-            _PositiveWeights(function, len(self.weights)), self.blocks, combine, *shared, aligned=self.weights
+            _PositiveWeights(function, len(self.weights)), self.blocks, *shared, aligned=self.weights
         )
 
     @cached_property
     def summary(self) -> ColumnSummary:
-        summary = self.reduce(_column_summary, ColumnSummary.merge)
+        summary = self.reduce(_column_summary)
         check_observed("column", np.flatnonzero(summary.counts == 0), len(summary.counts))
         return summary
 
@@ -96,11 +99,11 @@ class BlockRows:
         """Moments of the rows, with missing values replaced by the column means."""
         if self.summary.moments is not None:
             return self.summary.moments
-        return self.reduce(_filled_moments, ScatterMoments.merge, self.means)
+        return self.reduce(_filled_moments, self.means)
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.reduce(pairwise_sums, add_each, self.means)
+        return self.reduce(pairwise_sums, self.means)
 
     @property
     def variance(self) -> float:
@@ -115,13 +118,13 @@ class BlockRows:
         return squares / np.where(together > 0, together, 1.0)
 
     def expected_covariance(self, model: LatentGaussian) -> np.ndarray:
-        return self.reduce(_expected_scatter, add, model) / self.weight
+        return self.reduce(_expected_scatter, model) / self.weight
 
     def expectation(self, model: LatentGaussian) -> ExpectationSums:
-        return self.reduce(_expectation, ExpectationSums.merge, model)
+        return self.reduce(_expectation, model)
 
     def likelihood_and_signs(self, model: LatentGaussian) -> tuple[float, np.ndarray]:
-        likelihood, entries = self.reduce(_likelihood_and_entries, _merge_likelihood_and_entries, model)
+        likelihood, entries = self.reduce(_likelihood_and_entries, model)
         return likelihood, entries.signs
 
 
@@ -141,11 +144,6 @@ class _PositiveWeights:
         if len(X) == 0:
             return None
         return self.function(observed_data(X, training=False), weights, *others[self.weighted :])
-
-
-def add_each(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
-    """Add two sequences element by element."""
-    return tuple(map(add, first, second))
 
 
 def _column_summary(data: ObservedData, weights: np.ndarray) -> ColumnSummary:
@@ -173,9 +171,3 @@ def _likelihood_and_entries(
     entries = largest_entries(posterior.means)
     assert entries is not None
     return float(weights @ posterior.log_likelihood), entries
-
-
-def _merge_likelihood_and_entries(
-    first: tuple[float, LargestEntries], second: tuple[float, LargestEntries]
-) -> tuple[float, LargestEntries]:
-    return first[0] + second[0], first[1].merge(second[1])

@@ -35,8 +35,8 @@ def send(value: Any, label: str = "shared") -> Delayed:
 def reduce_blocks(
     function: Callable[..., Any],
     blocks: Blocks,
-    combine: Callable[[Any, Any], Any],
     *shared: Any,
+    combine: Callable[[Any, Any], Any] | None = None,
     aligned: Sequence[Blocks] = (),
     truncate: Callable[[Any], Any] | None = None,
 ) -> Any:
@@ -48,11 +48,11 @@ def reduce_blocks(
         Function of the rows of a block. Blocks without rows are skipped.
     blocks : Blocks
         The rows.
-    combine : callable
-        Function of two results, the earlier first. Results are combined in a tree that is determined by the
-        order of the blocks.
     *shared
         Further arguments, sent to each worker once.
+    combine : callable, optional
+        Function of two results, the earlier first; by default :func:`merged`. Results are combined in a tree
+        that is determined by the order of the blocks.
     aligned : sequence of Blocks
         Further columns of the same rows (weights, labels), with the same partitions.
     truncate : callable, optional
@@ -66,7 +66,7 @@ def reduce_blocks(
     """
     graph = Graph()
     leaves = _add_leaves(graph, function, (blocks, *aligned), [()] * blocks.n_blocks, shared)
-    return require_rows(graph.compute(graph.tree(leaves, partial(combine_all, combine, truncate))))
+    return require_rows(graph.compute(graph.tree(leaves, partial(combine_all, combine or merged, truncate))))
 
 
 def reduce_persisting(
@@ -196,8 +196,58 @@ def error_context(partition: int) -> Iterator[None]:
         ) from error
 
 
+def reduce_pairs(function: Callable[..., Any], blocks: Blocks, *shared: Any) -> Any:
+    """Return the sum of ``function(first, second, same, *shared)`` over all pairs of blocks.
+
+    The second block is not before the first; ``same`` is True if they are one block. Blocks without rows are
+    skipped. The tree of sums is determined by the order of the blocks.
+    """
+    if blocks.n_blocks == 0:
+        raise ValueError(EMPTY)
+    graph = Graph()
+    keys, expected = graph.blocks(blocks), blocks.expected
+    nodes = [graph.shared(value) for value in shared]
+    pairs = [(i, j) for i in range(len(keys)) for j in range(i, len(keys))]
+    leaves = graph.add(
+        "pairs",
+        [partial(_apply_to_pair, function, expected[i], expected[j]) for i, j in pairs],
+        [[keys[i], keys[j], nodes] for i, j in pairs],
+    )
+    return require_rows(graph.compute(graph.tree(leaves, partial(combine_all, merged, None))))
+
+
+def _apply_to_pair(
+    function: Callable[..., Any],
+    first: ExpectedBlock,
+    second: ExpectedBlock,
+    block: Any,
+    other: Any,
+    shared: list[Any],
+) -> Any:
+    """Validate two blocks and apply ``function``; None if one has no rows."""
+    same = first.partition == second.partition
+    rows = first.check(block)
+    others = rows if same else second.check(other)
+    if rows.shape[0] == 0 or others.shape[0] == 0:
+        return None
+    with error_context(first.partition), reuse_freed_memory():
+        return function(rows, others, same, *shared)
+
+
 def _extract(extract: Callable[[Any], Any], result: Any) -> Any:
     return None if result is None else extract(result)
+
+
+def merged(first: Any, second: Any) -> Any:
+    """Merge two results by their method ``merge``, element by element, or by addition; None has no rows."""
+    if first is None or second is None:
+        return second if first is None else first
+    if hasattr(first, "merge"):
+        return first.merge(second)
+    if isinstance(first, (tuple, list)):
+        parts = list(map(merged, first, second))
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return first + second
 
 
 def combine_all(

@@ -65,7 +65,7 @@ def choose_sample(
     :func:`eigenscape.dictionary.landmarks.select_candidates` for the distance of a row from the sample.
     """
     truncate = partial(select_candidates, size=size, distance=distance, method=method)
-    chosen = reduce_blocks(_candidates, blocks, Candidates.merge, size, distance, method, truncate=truncate)
+    chosen = reduce_blocks(_candidates, blocks, size, distance, method, truncate=truncate)
     lengths = count_rows(blocks)
     if chosen.n_rows <= size:  # duplicates included, as on one machine
         indices = np.arange(chosen.n_rows)
@@ -78,9 +78,9 @@ def choose_sample(
     return Sample(chosen.points[order], chosen.indices[order], half, held_out, chosen.n_rows)
 
 
-def evenly_spaced(blocks: Blocks, max_rows: int = 1000) -> np.ndarray:
+def evenly_spaced(blocks: Blocks, max_rows: int = 1000, lengths: np.ndarray | None = None) -> np.ndarray:
     """Return at most ``max_rows`` evenly spaced rows; by default those used for bandwidths on one machine."""
-    lengths = count_rows(blocks)
+    lengths = count_rows(blocks) if lengths is None else lengths
     return take_rows(blocks, sample_indices(int(lengths.sum()), max_rows), lengths)
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 
-from eigenscape import distributed
-from eigenscape.distributed.dispatch import validate_blocks
+from eigenscape.distributed.blocks import Blocks
+from eigenscape.distributed.dictionary import training_rows
+from eigenscape.distributed.dispatch import check_not_precomputed, validate_blocks
+from eigenscape.distributed.reduce import reduce_blocks
+from eigenscape.distributed.sample import Sample, choose_sample, evenly_spaced, sample_size
 from eigenscape.exceptions import RankError, UndefinedKernelError
 from eigenscape.kernels.distance import HalfSquaredDistance
+from eigenscape.methods.assignment import rule_attributes
+from eigenscape.methods.clustering import cluster_sums, low_rank_cut
 from eigenscape.options import Dictionary, flattened
 from eigenscape.quality.alignment import aligned_error
 
-if TYPE_CHECKING:
-    from eigenscape.distributed import Sample
+#: Number of rows that k-means clusters if a dictionary is fitted to a collection.
+_CLUSTERED_ROWS = 50_000
 
 
 class SampleLoss(NamedTuple):
@@ -31,26 +36,42 @@ class SampleLoss(NamedTuple):
     held_out: float
 
 
-def fit_collection(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> Any:
+def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> None:
     """Fit an estimator with the hook ``_embed``: to all rows if it has a dictionary, else to a sample."""
     for name, given in (("sample_weight is", sample_weight), ("labels are", labels)):
         if given is not None:
             raise ValueError(f"{name} not supported for a dask collection; pass X.compute()")
-    if not uses_dictionary(estimator):
+    if not isinstance(getattr(estimator, "approximation", None), Dictionary):
         fit_to_sample(estimator, X)
     else:
-        blocks = validate_blocks(estimator, X, reset=True)
-        check_not_precomputed(estimator)
-        result = estimator._embed(distributed.evenly_spaced(blocks), blocks)
+        rows = training_rows(estimator, X)
+        result = estimator._embed_dictionary(rows)
         estimator._model_ = result.embedding
         vars(estimator).update(result.attributes)
         estimator.embedding_ = estimator.transform(X)
+        if isinstance(estimator, ClusterMixin):
+            _cluster(estimator, rows.blocks)
     if isinstance(estimator, ClusterMixin):
         estimator.labels_ = estimator.predict(X)
-    return estimator
 
 
-def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> Any:
+def _cluster(estimator: Any, blocks: Blocks) -> None:
+    """Cluster evenly spaced rows; compute the cut by sums over all rows."""
+    model, rows = estimator._model_, evenly_spaced(blocks, _CLUSTERED_ROWS)
+    rule = estimator._rule(model.transform(rows), model.functions(rows), estimator.n_clusters)
+    sums = reduce_blocks(cluster_sums, blocks, model, rule)
+    estimator.ncut_ = low_rank_cut(model.kernel.span.from_values(sums))
+    vars(estimator).update(rule_attributes(rule))
+
+
+def fit_without_graph(estimator: Any, _: str, X: Any, y: object = None, *, graph: Any = None) -> None:  # noqa: ARG001
+    """Fit an estimator to a sample; a given graph is refused."""
+    if graph is not None:
+        raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
+    fit_to_sample(estimator, X)
+
+
+def fit_to_sample(estimator: BaseEstimator, X: Any) -> None:
     """Fit the estimator to rows selected farthest first from all partitions of a collection.
 
     Sets ``sample_indices_``, ``sample_stability_`` and, if the estimator has a kernel, ``sample_loss_``.
@@ -62,9 +83,9 @@ def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> An
     landmarks, n_landmarks = params.get("landmarks"), params.get("n_landmarks")
     _check_landmark_points(landmarks)
     distance = HalfSquaredDistance(params.get("metric", "euclidean"), dict(params.get("metric_params") or {}))
-    size = distributed.sample_size(n_landmarks if isinstance(n_landmarks, int) else 2)
+    size = sample_size(n_landmarks if isinstance(n_landmarks, int) else 2)
     greedy = isinstance(landmarks, str) and landmarks == "greedy"
-    sample = distributed.choose_sample(blocks, size, distance, "greedy" if greedy else "maxmin")
+    sample = choose_sample(blocks, size, distance, "greedy" if greedy else "maxmin")
     estimator.fit(sample.rows)
     validate_blocks(estimator, X, reset=True)  # fitting to an array has removed the feature names
     estimator.sample_indices_ = sample.indices
@@ -72,10 +93,9 @@ def fit_to_sample(estimator: BaseEstimator, X: Any, spectral: bool = True) -> An
     if chosen is not None and np.ndim(chosen) == 1:  # row indices, not points
         estimator.landmarks_ = sample.indices[chosen]
     estimator.sample_stability_ = _stability(estimator, sample)
-    if spectral and "eigenvalues_" in vars(estimator):
+    if hasattr(estimator, "loss") and "eigenvalues_" in vars(estimator):
         estimator.sample_loss_ = SampleLoss(estimator.loss(), _held_out_loss(estimator, sample))
     estimator.embedding_ = estimator.transform(X)
-    return estimator
 
 
 def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
@@ -86,22 +106,6 @@ def _held_out_loss(estimator: BaseEstimator, sample: Sample) -> float:
         return estimator.loss(sample.held_out)
     except UndefinedKernelError:
         return np.nan
-
-
-def uses_dictionary(estimator: BaseEstimator) -> bool:
-    """Return whether a dictionary approximates the kernel of the estimator."""
-    return isinstance(getattr(estimator, "approximation", None), Dictionary)
-
-
-def check_not_precomputed(estimator: BaseEstimator) -> None:
-    """Raise ValueError if the parameters require a precomputed matrix, which a collection cannot be."""
-    for name, value in flattened(estimator.get_params(deep=False)).items():
-        precomputed = isinstance(value, str) and value.startswith("precomputed")
-        if precomputed and name in ("affinity", "kernel", "metric"):
-            raise ValueError(
-                f"{name}={value!r} needs the whole matrix in memory, and X is a dask collection; pass rows of"
-                " features, or X.compute()"
-            )
 
 
 def _check_landmark_points(landmarks: Any) -> None:

@@ -62,7 +62,7 @@ def projection_signs(blocks: Blocks, mean: np.ndarray, directions: np.ndarray) -
 
     The coordinates of a block are ``(X - mean) @ directions``.
     """
-    return reduce_blocks(_largest_projected, blocks, LargestEntries.merge, mean, directions).signs
+    return reduce_blocks(_largest_projected, blocks, mean, directions).signs
 
 
 def _largest_projected(X: np.ndarray, mean: np.ndarray, directions: np.ndarray) -> LargestEntries | None:

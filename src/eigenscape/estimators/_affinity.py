@@ -1,15 +1,21 @@
-"""Affinities of samples, from the parameters that the Laplacian methods share."""
+"""Affinities of samples and their Laplacian eigenmaps, from the parameters that these methods share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
-from eigenscape.estimators._dictionary import bind, dictionary_attributes, fit_by_dictionary
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._base import FitResult, spectral_result
+from eigenscape.estimators._dictionary import (
+    dictionary_attributes,
+    dictionary_options,
+    fit_by_dictionary,
+)
 from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
@@ -20,16 +26,18 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._types import AffinityLike, KernelLike
 from eigenscape.estimators._validation import check_gamma
-from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
-from eigenscape.graph.neighborhood import NeighborGraph
+from eigenscape.estimators._weights import refuse_weights, vertex_codes
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
+from eigenscape.kernels.labelled import mix_labels
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
+from eigenscape.methods.independence import independent_eigenmaps
+from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.normalize import DividedKernel
-from eigenscape.options import EdgeWeights, Graph, KNNGraph, Option, RadiusGraph, SpanningTree
+from eigenscape.options import EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
-from eigenscape.solvers import NAMES
+from eigenscape.solvers import NAMES, SolverConfig
 
 #: Names of affinities that are sparse graphs.
 GRAPHS = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
@@ -39,42 +47,34 @@ GRAPHS = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 class AffinityOptions:
     """The affinity of an estimator: a graph with weights of its edges, or a kernel between all samples."""
 
+    neighborhood: Neighborhood | None  # None if the affinity is a kernel
     affinity: Graph | KernelLike
-    gamma: float | None
-    include_diagonal: bool
-    weights: EdgeWeights  # of edges, by default
-    n_jobs: int | None
+    gamma: float | None = None
+    include_diagonal: bool = True
+    weights: EdgeWeights = "binary"  # of edges
+    n_jobs: int | None = None
 
     @classmethod
     def of(cls, estimator: Any, weights: EdgeWeights = "binary") -> AffinityOptions:
         """Return the options that the parameters of an estimator describe, checked."""
-        affinity, metric = estimator.affinity, estimator.metric
-        diagonal = getattr(estimator, "include_diagonal", True)
+        affinity, metric, n_jobs = estimator.affinity, estimator.metric, estimator.n_jobs
         if metric == "precomputed":
             raise ValueError(
                 "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
                 " contains distances) or 'precomputed' (similarities)"
             )
+        neighborhood = None
         if isinstance(affinity, str) and affinity in GRAPHS:
             metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
             kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
-            affinity = kind(estimator.n_neighbors, metric)
+            neighborhood = Neighborhood(kind(estimator.n_neighbors, metric), n_jobs)
         elif isinstance(affinity, Option):
-            affinity = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
-            weights = edge_weights(affinity, weights)
+            graph = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
+            neighborhood, weights = Neighborhood(graph, n_jobs), edge_weights(graph, weights)
         else:
             check_gamma(affinity, estimator.gamma)
-        return cls(affinity, estimator.gamma, diagonal, weights, estimator.n_jobs)
-
-    @property
-    def is_graph(self) -> bool:
-        """Whether the affinity is a sparse graph, not a kernel between all samples."""
-        return isinstance(self.affinity, Option)
-
-    def neighborhood(self) -> Neighborhood:
-        """Return the neighbourhood graph."""
-        assert isinstance(self.affinity, (KNNGraph, RadiusGraph, SpanningTree))
-        return Neighborhood(self.affinity, self.n_jobs)
+        diagonal = getattr(estimator, "include_diagonal", True)
+        return cls(neighborhood, affinity, estimator.gamma, diagonal, weights, n_jobs)
 
     def kernel(self) -> Kernel:
         """Return the kernel between all samples."""
@@ -86,44 +86,67 @@ class AffinityOptions:
         return kernel_by_name(self.affinity, "affinity", GRAPHS, gamma=self.gamma)
 
 
+def bind_affinity(
+    X: Any, options: AffinityOptions, n_components: int, weights: np.ndarray | None = None
+) -> GraphSamples | KernelSamples:
+    """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
+    if options.neighborhood is not None:
+        return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
+    _check_samples(X.shape[0], n_components)
+    return KernelSamples(options.kernel().bind(X), options, weights)
+
+
+def graph_samples(
+    X: Any,
+    neighborhood: Neighborhood,
+    n_components: int,
+    edge_weights: EdgeWeights,
+    weights: np.ndarray | None = None,
+) -> GraphSamples:
+    """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
+    graph = neighborhood_graph(X, neighborhood, n_components)
+    if weights is not None:
+        weights = np.bincount(graph.vertex, weights=weights)
+    return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
+
+
 @dataclass(frozen=True, eq=False)
 class GraphSamples:
     """Samples with a neighbourhood graph."""
 
     graph: SampleGraph
-    options: AffinityOptions
+    neighborhood: Neighborhood
+    edge_weights: EdgeWeights
+    weights: np.ndarray | None  # of the vertices, the sums over the samples equal to each
 
-    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
-        split = split_graph(self.graph.graph, on_disconnected, max_components)
-        return split.with_parts(tuple(Affinity(self._affinity(part)) for part in split.parts))
-
-    def _affinity(self, graph: NeighborGraph) -> BoundKernel:
-        """Return the affinity of a part of the graph."""
-        option = self.options.neighborhood().option
-        weights = option.weights or self.options.weights
-        if weights == "local":
-            return local_affinity(graph, self.options.neighborhood().count(self.graph.graph.n_vertices))
-        return GraphAffinity(graph, edge_weight(weights, graph.distances.data, option.width))
-
-    def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
-        """Return the weights of the vertices, given the weights of the samples or None."""
-        return vertex_weights(weights, self.graph.vertex)
+        split, kind = split_graph(self.graph.graph, on_disconnected, max_components), self.edge_weights
+        if kind == "local":
+            m = self.graph.graph.n_vertices
+            k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
+            kernels = [local_affinity(part, k) for part in split.parts]
+        else:
+            width = self.neighborhood.option.width
+            kernels = [
+                GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
+            ]
+        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
         self,
         embedding: Any,
-        split: Split[Affinity],
+        split: Split,
         n_components: int,
-        weights: np.ndarray | None = None,
+        attributes: Mapping[str, Any] | None = None,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, which may have ``weights``."""
-        result = self.graph.result(embedding, split.labels, n_components, weights)
-        kernel = split.parts[0].kernel
-        width = {}
+        """Return the fit result for an embedding of the vertices, with further fitted attributes."""
+        attributes, kernel = dict(attributes or {}), split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            width = {"width_": kernel.weight.scale}
-        return result.with_attributes({**spectral_attributes(result.embedding), **width})
+            attributes["width_"] = kernel.weight.scale
+        return self.graph.result(
+            embedding, split.labels, n_components, self.weights, attributes, spectral=True
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +155,9 @@ class KernelSamples:
 
     kernel: BoundKernel
     options: AffinityOptions
+    weights: np.ndarray | None
 
-    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split[Affinity]:
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split a kernel that is zero between groups; see :func:`eigenscape.pieces.split_affinity`."""
         affinity = self.options.affinity
         named = isinstance(affinity, (str, VariableGaussian)) and affinity != "precomputed"
@@ -141,21 +165,16 @@ class KernelSamples:
             self.kernel, on_disconnected, max_components, floor=named, n_jobs=self.options.n_jobs
         )
 
-    def weights(self, weights: np.ndarray | None) -> np.ndarray | None:
-        """Return the weights of the samples."""
-        return weights
-
     def result(
         self,
         embedding: Any,
-        split: Split[Affinity],
+        split: Split,
         n_components: int,
-        weights: np.ndarray | None = None,
+        attributes: Mapping[str, Any] | None = None,
     ) -> FitResult:
-        """Return the fit result for an embedding of the samples."""
-        return spectral_result(
-            embedding, {**component_attributes(split.labels), **width_attributes(self.kernel)}
-        )
+        """Return the fit result for an embedding of the samples, with further fitted attributes."""
+        described = {**component_attributes(split.labels), **width_attributes(self.kernel)}
+        return spectral_result(embedding, {**described, **(attributes or {})})
 
 
 class AffinityMixin:
@@ -190,42 +209,106 @@ def affinity_matrix(self: Any) -> Any:
     return kernel.base(kernel.base.X) if matrix is None else matrix
 
 
-def bind_affinity(X: Any, options: AffinityOptions, n_components: int) -> GraphSamples | KernelSamples:
-    """Return the samples with the affinity that ``options`` describe."""
-    if options.is_graph:
-        return GraphSamples(neighborhood_graph(X, options.neighborhood(), n_components), options)
-    _check_samples(X, n_components)
-    return KernelSamples(options.kernel().bind(X), options)
+def check_eigenmaps(
+    estimator: Any, options: AffinityOptions, weights: np.ndarray | None, labels: np.ndarray | None
+) -> Independence | None:
+    """Return the criterion for independent eigenvectors, or None if all are used.
 
-
-def check_labels(labels: np.ndarray | None, options: AffinityOptions, target_weight: float) -> None:
-    """Raise ValueError if samples have labels, and the affinity has no edges to mix theirs with."""
-    if labels is not None and not options.is_graph:
+    Raise ValueError for weights, labels or an approximation that the affinity or the criterion does not
+    support."""
+    if labels is not None and options.neighborhood is None:
         raise ValueError(
-            f"target_weight={target_weight!r} needs a graph, but affinity={options.affinity!r} is a kernel"
-            " between all samples; use affinity='nearest_neighbors', or set target_weight=0"
+            f"target_weight={estimator.target_weight!r} needs a graph, but affinity={options.affinity!r} is a"
+            " kernel between all samples; use affinity='nearest_neighbors', or set target_weight=0"
         )
+    if not options.include_diagonal and options.neighborhood is None:
+        refuse_weights(
+            weights,
+            "include_diagonal=False",
+            "w equal samples have other similarities than one sample of weight w to itself",
+        )
+    if not estimator.independent:
+        return None
+    refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
+    if (approximation := getattr(estimator, "approximation", None)) is not None:
+        raise ValueError(
+            "independent=True needs eigenvectors of all samples, which"
+            f" approximation={approximation!r} does not have; leave out one of them"
+        )
+    criterion = estimator.independent if isinstance(estimator.independent, Independence) else Independence()
+    if criterion.n_candidates is not None and criterion.n_candidates < estimator.n_components:
+        raise ValueError(
+            f"n_candidates={criterion.n_candidates} is less than n_components={estimator.n_components}; raise"
+            " n_candidates"
+        )
+    return criterion
+
+
+def eigenmaps_of_parts(
+    split: Split,
+    measures: Sequence[np.ndarray | None],
+    n_components: int,
+    solver: SolverConfig,
+    criterion: Independence | None,
+    *,
+    diagonal: bool,
+    nonzero: bool = False,
+) -> tuple[list[Embedding], dict[str, Any]]:
+    """Return the Laplacian eigenmaps of all parts, under the measure of each, and the fitted attributes.
+
+    ``nonzero`` states whether the ``n_components`` of a whole graph must have nonzero eigenvalues.
+    """
+    solver = replace(solver, parts=split.joined)
+    if criterion is None:
+        maps = [
+            laplacian_eigenmaps(
+                part.kernel, n_components, solver, diagonal=diagonal, operator=part.operator, measure=measure
+            )
+            for part, measure in zip(split.parts, measures, strict=True)
+        ]
+        if split.is_whole:
+            require_eigenfunctions(maps[0], n_components, nonzero)
+        return maps, {}
+    selections = [
+        independent_eigenmaps(
+            part.kernel, n_components, solver, criterion, diagonal=diagonal, operator=part.operator
+        )
+        for part in split.parts
+    ]
+    if split.is_whole:
+        require_eigenfunctions(selections[0].embedding, 1)
+    kept = [selection.kept for selection in selections]
+    residuals = [selection.residuals for selection in selections]
+    one = len(selections) == 1
+    attributes = {"kept_": kept[0] if one else kept, "independence_": residuals[0] if one else residuals}
+    return [selection.embedding for selection in selections], attributes
 
 
 def with_labels(
-    split: Split[Affinity],
+    split: Split,
     samples: GraphSamples | KernelSamples,
-    labels: np.ndarray | None,
+    labels: np.ndarray,
     target_weight: float,
     seed: int,
-) -> Split[Affinity]:
-    """Return the parts of a graph with the classes of its samples, if given, mixed into their affinities."""
-    if labels is None:
-        return split
-    assert isinstance(samples, GraphSamples)  # checked by check_labels
-    return mix_targets(split, vertex_codes(labels, samples.graph.vertex), target_weight, seed)
+) -> Split:
+    """Return the parts of a graph with the classes of its samples mixed into their affinities."""
+    assert isinstance(samples, GraphSamples)  # checked by check_eigenmaps
+    codes = vertex_codes(labels, samples.graph.vertex)
+    members = [np.arange(len(codes))] if split.is_whole else [some for some in split.members if len(some) > 1]
+    parts = tuple(
+        replace(part, kernel=mix_labels(part.kernel, codes[some], target_weight, seed))
+        if (codes[some] >= 0).any()
+        else part
+        for part, some in zip(split.parts, members, strict=True)
+    )
+    return replace(split, parts=parts)
 
 
-def _check_samples(X: Any, n_components: int) -> None:
-    if X.shape[0] < n_components + 1:
+def _check_samples(n_samples: int, n_components: int) -> None:
+    if n_samples < n_components + 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples, got"
-            f" n_samples={X.shape[0]}; lower n_components"
+            f" n_samples={n_samples}; lower n_components"
         )
 
 
@@ -236,30 +319,22 @@ def width_attributes(kernel: BoundKernel) -> dict[str, float]:
 
 
 def fit_affinity_dictionary(
-    X: Any,
-    options: AffinityOptions,
-    dictionary: DictionaryOptions,
-    n_components: int,
-    blocks: Any,
-    points: Any = None,
-) -> tuple[DictionaryState, dict[str, Any]]:
-    """Fit a dictionary for the kernel that ``options`` describe; also return its fitted attributes.
-
-    ``X`` is a sample of the rows of the dask collection with ``blocks``, if these are not None. ``points``
-    are given by the user, or None."""
-    if options.is_graph:
+    estimator: Any, rows: Any, options: AffinityOptions, n_components: int
+) -> tuple[DictionaryState, DictionaryOptions, dict[str, Any]]:
+    """Fit a dictionary to training rows for the kernel that ``options`` describe; also return attributes."""
+    fit_options = dictionary_options(estimator, "divisive")
+    if options.neighborhood is not None:
         raise ValueError(
             "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"
-            f" {options.affinity!r} is sparse and needs no dictionary"
+            f" {options.neighborhood.option!r} is sparse and needs no dictionary"
         )
     if not options.include_diagonal:
         raise ValueError(
             "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
             " not store; leave it True"
         )
-    if blocks is None:
-        _check_samples(X, n_components)
-    kernel = bind(options.kernel(), X, blocks)
-    state = fit_by_dictionary(kernel, X, dictionary, blocks, points)
-    described = dictionary_attributes(state, dictionary, X if blocks is None else None)
-    return state, {**described, **width_attributes(kernel)}
+    _check_samples(rows.n_rows, n_components)
+    kernel = rows.bind(options.kernel())
+    state = fit_by_dictionary(estimator, kernel, rows, fit_options)
+    described = dictionary_attributes(state, fit_options, rows.stored)
+    return state, fit_options, {**described, **width_attributes(kernel)}

@@ -8,24 +8,26 @@ import numpy as np
 
 from eigenscape._typing import is_sparse
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._types import Metric
+from eigenscape.estimators._graph import Neighborhood
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.options import Anchors
 
 _NOT_ROWS = "anchors need dense rows and the Euclidean metric, got"
 
 
 def check_anchors(
-    anchors: Anchors,
-    n_components: int,
-    X: Any,
-    metric: Metric,
-    on_disconnected: str,
-    weights: np.ndarray | None,
+    estimator: Any, X: Any, neighborhood: Neighborhood | None, weights: np.ndarray | None
 ) -> int:
-    """Return the number of anchors; raise ValueError if the other arguments do not allow any."""
-    count = anchors.n
+    """Return the number of anchors of ``approximation``; raise ValueError if other arguments allow none.
+
+    ``neighborhood`` is None if the samples have no graph of rows."""
+    anchors, n_components = estimator.approximation, estimator.n_components
+    if neighborhood is None:
+        raise ValueError(
+            f"anchors need a graph of rows, got affinity={estimator.affinity!r}; use"
+            " affinity='nearest_neighbors', or a Dictionary for a kernel between all samples"
+        )
+    count, metric, on_disconnected = anchors.n, neighborhood.option.metric, estimator.on_disconnected
     if count < n_components + 1:
         raise ValueError(
             f"{anchors!r} are too few for n_components={n_components}, which need at least"
@@ -45,7 +47,7 @@ def check_anchors(
     if count > X.shape[0] or count > (n_distinct := len(distinct_rows(X)[0])):
         found = f"n_samples={X.shape[0]}" if count > X.shape[0] else f"{n_distinct} distinct ones"
         raise ValueError(f"{anchors!r} need as many samples, got {found}; lower n")
-    return count
+    return int(count)
 
 
 def anchor_attributes(embedding: Embedding) -> dict[str, Any]:

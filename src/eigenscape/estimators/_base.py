@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from sklearn import get_config
@@ -18,8 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.sample_fit import fit_collection
+from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._method import Method
@@ -43,6 +42,7 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
+from eigenscape.solvers.policy import SolverName
 
 
 class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -87,12 +87,11 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     verify = verify
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         """Fit to validated data. A hook.
 
-        ``X`` is a sample of the rows of the dask collection with ``blocks``; these are passed to
-        estimators with a dictionary only. Estimators whose ``fit`` accepts them also take ``weights``, the
-        positive weights of the samples or None, and ``labels``, the classes of the samples."""
+        Estimators whose ``fit`` accepts them also take ``weights``, the positive weights of the samples or
+        None, and ``labels``, the classes of the samples."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -122,7 +121,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         with fitting(self) as failures:
             if is_collection(X):
-                return fit_collection(self, X, sample_weight, labels)
+                call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
+                return self
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
@@ -140,7 +140,6 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             self.__dict__.update(result.attributes)
         return self
 
-    @rowwise()
     def transform(self, X: Any) -> np.ndarray:
         """Compute the coordinates of any points.
 
@@ -158,6 +157,8 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             Coordinates. They do not depend on the other points in ``X``; training points get their row of
             ``embedding_``. For a dask collection, a lazy dask array.
         """
+        if is_collection(X):
+            return call_on_blocks("dispatch.map_rows", self, "transform", X)
         self._check_fitted()
         with running(self):
             X = check_input(self, X, reset=False)
@@ -277,19 +278,19 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """Return the eigensolver that the parameters describe."""
         option = self._solver_option()
         check_solver(option.method, self._solvers)
-        tol = 1e-10 if option.tol is None else option.tol
-        config = SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
         if isinstance(option.method, str) and option.method not in self._solvers:
-            raise ValueError(
-                f"eigen_solver={option.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
-                " 'lanczos' here"
+            problem = (
+                "needs a sparse graph matrix" if option.method in get_args(SolverName) else "is not known"
             )
+            choices = ", ".join(map(repr, self._solvers))
+            raise ValueError(f"eigen_solver={option.method!r} {problem}; choose one of {choices}")
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
                 f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
-        return config
+        tol = 1e-10 if option.tol is None else option.tol
+        return SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
 
     def _solver_option(self) -> Solver:
         return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)
@@ -331,13 +332,8 @@ class FitResult:
 
 def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
     """Return the fitted attributes that all models with a kernel have."""
-    return {
-        "eigenvalues_": embedding.eigenvalues,
-        "residuals_": embedding.residuals,
-        "solver_": embedding.solver,
-        "n_iter_": embedding.n_iter,
-        "kernel_": embedding.kernel,
-    }
+    attributes = {f"{name}_": value for name, value in embedding.spectrum._asdict().items()}
+    return {**attributes, "kernel_": embedding.kernel}
 
 
 def spectral_result(
@@ -369,7 +365,7 @@ class KernelEstimator(Estimator):
         self._check_kernel("eigenfunctions")
         with running(self):
             X = check_input(self, X, reset=False)
-            return check_coordinates(X, self._model_.functions(X))
+            return check_coordinates(X, self._functions(X))
 
     @paired
     def loss(self, X: Any = None, between: Any = None) -> float:
@@ -397,7 +393,7 @@ class KernelEstimator(Estimator):
         """
         self._check_kernel("loss")
         with running(self):
-            return kernel_loss(self._model_, *check_pairs(self, X, between))
+            return self._losses(*check_pairs(self, X, between), curve=False)
 
     @paired
     def loss_curve(self, X: Any = None, between: Any = None) -> np.ndarray:
@@ -417,7 +413,15 @@ class KernelEstimator(Estimator):
         """
         self._check_kernel("loss_curve")
         with running(self):
-            return kernel_loss_curve(self._model_, *check_pairs(self, X, between))
+            return self._losses(*check_pairs(self, X, between), curve=True)
+
+    def _functions(self, X: Any) -> np.ndarray:
+        """Compute the eigenfunctions at validated points. A hook."""
+        return self._model_.functions(X)
+
+    def _losses(self, X: Any, between: Any, *, curve: bool) -> Any:
+        """Compute the loss curve, or its last value, on validated or training points. A hook."""
+        return (kernel_loss_curve if curve else kernel_loss)(self._model_, X, between)
 
     def _has_pair_moments(self) -> bool:
         """Return whether the loss follows from sums over rows. A hook."""

@@ -1,9 +1,4 @@
-"""Methods that also accept dask collections, which turn off here into :mod:`eigenscape.distributed.dispatch`.
-
-The result for a row does not depend on the other rows, so a method of rows is mapped over the blocks
-(:func:`rowwise`), and a mean over rows is the weighted mean of the means of the blocks (:func:`averaged`).
-The loss is a mean over pairs of rows, for which pairs of blocks are formed (:func:`paired`).
-"""
+"""The turn-off of dask collections: methods that :mod:`eigenscape.distributed` computes for them."""
 
 from __future__ import annotations
 
@@ -11,78 +6,44 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from numpy.typing import DTypeLike
+from eigenscape.distributed import call_on_blocks, is_collection
+from eigenscape.estimators._running import fitting, running
 
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import losses_of_pairs, map_rows, mean_over_rows
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def rowwise(
-    columns: str | None = "_n_features_out",
-    *,
-    of: str = "n_features_in_",
-    dtype: DTypeLike | None = None,
-    like: str = "",
-    ready: str = "",
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a method with one row of output per row of input.
+def by_blocks(way: str, **described: Any) -> _Decorator:
+    """Decorate a method: for a collection, the function ``way`` of ``distributed`` is called instead.
 
-    For a dask collection the decorated method returns a lazy dask array with the same row chunks.
-
-    Parameters
-    ----------
-    columns : str or None
-        Name of the attribute with the number of output columns; None, or an attribute that is None, for one
-        value per row.
-    of : str
-        Name of the attribute with the number of input columns.
-    dtype : dtype or None
-        The dtype of the output. If None, the dtype of the input.
-    like : str
-        Name of the attribute that has the dtype of the output, if this dtype depends on the fit.
-    ready : str
-        Name of a method that computes what the first call would compute: on the client, not once per block.
+    Its arguments are the estimator, the name of the method and the arguments of the method; ``described`` are
+    keyword arguments on the output.
     """
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(method)
-        def dispatched(self: Any, X: Any) -> Any:
-            if is_collection(X):
-                return map_rows(self, method.__name__, X, columns, of, dtype, like, ready)
-            return method(self, X)
+        name, first = method.__name__, method.__code__.co_varnames[1]  # after self
 
-        return dispatched
+        @wraps(method)
+        def turned_off(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_collection(args[0] if args else kwargs.get(first)):
+                return method(self, *args, **kwargs)
+            with fitting(self) if name == "fit" else running(self):
+                found = call_on_blocks(way, self, name, *args, **kwargs, **described)
+            return self if found is None else found  # None of a fit
+
+        return turned_off
 
     return decorate
 
 
-def averaged(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method that returns a mean over the rows of ``X``."""
+def rowwise(columns: str | None = "_n_features_out", **described: Any) -> _Decorator:
+    """Decorate a method with one row of output per row of input.
 
-    @wraps(method)
-    def dispatched(self: Any, X: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if not is_collection(X):
-            return method(self, X, *args, **kwargs)
-        if any(value is not None for value in (*args, *kwargs.values())):
-            raise ValueError(
-                f"{method.__name__} of a dask collection does not support sample_weight; leave it out"
-            )
-        return mean_over_rows(self, method.__name__, X)
-
-    return dispatched
+    For the arguments see :func:`eigenscape.distributed.dispatch.map_rows`.
+    """
+    return by_blocks("dispatch.map_rows", columns=columns, **described)
 
 
-def paired(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``loss`` and ``loss_curve``, which are means over the pairs of rows of ``X``."""
-
-    @wraps(method)
-    def dispatched(self: Any, X: Any = None, between: Any = None) -> Any:
-        if not is_collection(X):
-            return method(self, X, between)
-        if between is not None:
-            raise ValueError(f"{method.__name__} of a dask collection does not support between; leave it out")
-        whole = method.__name__ == "loss_curve"
-        curve = losses_of_pairs(self, X, whole)
-        return curve if whole else float(curve[-1])
-
-    return dispatched
+#: A mean over the rows of ``X``.
+averaged = by_blocks("dispatch.mean_over_rows")
+#: ``loss`` and ``loss_curve``, means over the pairs of rows of ``X``.
+paired = by_blocks("dispatch.losses_of_pairs")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
@@ -42,12 +41,9 @@ from eigenscape.methods.dictionary_fit import (
     check_size,
     fit_dictionary,
 )
-from eigenscape.options import Dictionary
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
-
-    from eigenscape.distributed import Blocks
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
 _EIGENVALUE_GAP = 1e-8
@@ -86,31 +82,46 @@ def projection_error(self: Any, X: Any) -> np.ndarray:
         return np.concatenate([span.project(Y).error for _, Y in read_blocks(RowReader([X]), 8192)])
 
 
-def bind(kernel: Kernel, X: PointArray, blocks: Blocks | None) -> BoundKernel:
-    """Bind the kernel to ``X``, or to the blocks of a collection with the sample ``X``."""
-    return kernel.bind(X) if blocks is None else distributed.bind_blocks(kernel, X, blocks)
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows in memory from which a dictionary is learnt; rows elsewhere have the same methods."""
 
+    X: PointArray
 
-def given_dictionary(approximation: Any) -> Dictionary | None:
-    """Return the dictionary of the parameter ``approximation``, if it is one."""
-    if not isinstance(approximation, Dictionary):
-        return None
-    if approximation.size is None and approximation.tol is None and approximation.points is None:
-        raise ValueError(
-            "approximation=Dictionary() needs size, tol or points, such as approximation=Dictionary(200)"
-        )
-    if not isinstance(approximation.selection, str) or approximation.selection != "greedy":
-        raise ValueError(
-            f"selection={approximation.selection!r} is for GreedySpectralEmbedding; leave it 'greedy', or"
-            " pass points"
-        )
-    return approximation
+    @property
+    def stored(self) -> PointArray:
+        return self.X
+
+    @property
+    def n_rows(self) -> int:
+        return n_points(self.X)
+
+    def take(self, indices: np.ndarray) -> PointArray:
+        return self.X[indices]
+
+    def bind(self, kernel: Kernel) -> BoundKernel:
+        return kernel.bind(self.X)
+
+    def fit(self, source: KernelSource, options: DictionaryOptions) -> DictionaryState:
+        if options.tol is None:
+            check_n_distinct(options.size, self.X)
+        return fit_dictionary(source, RowReader([self.X]), options)
 
 
 def dictionary_options(
-    estimator: BaseEstimator, dictionary: Dictionary, normalization: Literal["additive", "divisive"] | None
+    estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
-    """Return the options of the fit of a dictionary."""
+    """Return the options of the fit of the dictionary ``approximation``."""
+    dictionary = estimator.approximation
+    if dictionary.size is None and dictionary.tol is None and dictionary.points is None:
+        raise ValueError(
+            "approximation=Dictionary() needs size, tol or points, such as approximation=Dictionary(200)"
+        )
+    if not isinstance(dictionary.selection, str) or dictionary.selection != "greedy":
+        raise ValueError(
+            f"selection={dictionary.selection!r} is for GreedySpectralEmbedding; leave it 'greedy', or"
+            " pass points"
+        )
     return DictionaryOptions(
         dictionary.tol,
         dictionary.size,
@@ -198,14 +209,15 @@ def select_members(
     selection: Any,
     size: int | None,
     similarity: BoundKernel,
-    X: PointArray,
+    rows: Any,
     options: DictionaryOptions,
     source: KernelSource,
 ) -> tuple[PointArray, np.ndarray]:
     """Select a dictionary by a non-greedy ``selection``; ``source`` has the kernel to approximate.
 
-    Returns the points and their row indices in ``X``, -1 for points that are not rows of ``X``.
+    Returns the points and their row indices, -1 for points that are not rows.
     """
+    X = rows.X
     if isinstance(selection, str):
         assert size is not None
         check_n_distinct(size, X)
@@ -227,8 +239,8 @@ def select_members(
         return X[indices], indices
     if _are_row_indices(selection):
         indices = np.asarray(selection)
-        check_row_indices(indices, n_points(X))
-        return X[indices], indices.astype(np.int64)
+        check_row_indices(indices, rows.n_rows)
+        return rows.take(indices), indices.astype(np.int64)
     return given_members(selection, similarity, X)
 
 
@@ -246,41 +258,14 @@ def check_row_indices(given: np.ndarray, n: int) -> None:
         )
 
 
-def select_members_of_blocks(
-    selection: Any, similarity: BoundKernel, blocks: Blocks, sample: PointArray
-) -> tuple[PointArray, np.ndarray]:
-    """Return the given points, or the rows of a collection with the given indices.
-
-    ``sample`` are some rows of the collection.
-    """
-    if not _are_row_indices(selection):
-        return given_members(selection, similarity, sample)
-    given = np.asarray(selection)
-    lengths = distributed.count_rows(blocks)
-    check_row_indices(given, int(lengths.sum()))
-    indices, inverse = np.unique(given, return_inverse=True)
-    return distributed.take_rows(blocks, indices, lengths)[inverse], given.astype(np.int64)
-
-
 def fit_by_dictionary(
-    similarity: BoundKernel,
-    X: PointArray,
-    options: DictionaryOptions,
-    blocks: Blocks | None = None,
-    given: Any = None,
+    estimator: BaseEstimator, similarity: BoundKernel, rows: Any, options: DictionaryOptions
 ) -> DictionaryState:
-    """Fit a dictionary to ``X``, or to the blocks of a collection with the sample ``X``.
-
-    ``given`` is a dictionary given by the user (see :func:`given_members`), or None to select one.
-    """
-    source = kernel_source(similarity)
-    if given is not None:
-        options = replace(options, members=given_members(given, similarity, X))
-    if blocks is not None:
-        return distributed.fit_dictionary_blocks(source, blocks, options, X)
-    if options.tol is None:
-        check_n_distinct(options.size, X)
-    return fit_dictionary(source, RowReader([X]), options)
+    """Fit the dictionary ``approximation`` to training rows: the given points, or selected ones."""
+    points = estimator.approximation.points
+    if points is not None:
+        options = replace(options, members=given_members(points, similarity, rows.X))
+    return rows.fit(kernel_source(similarity), options)
 
 
 def dictionary_attributes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +17,6 @@ from eigenscape.normalize import uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, gram, weighted
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 
-INDEFINITE = ("keep", "clip", "shift")
-
 
 def bind_distance(metric: Metric, metric_params: dict[str, Any] | None, X: Any) -> BoundPairwise:
     """Return the kernel ``-d^2 / 2`` bound to ``X``, after validating ``metric_params``."""
@@ -26,12 +25,12 @@ def bind_distance(metric: Metric, metric_params: dict[str, Any] | None, X: Any) 
     return distance
 
 
+@dataclass(eq=False)
 class DistanceSpectrum:
     """Properties of the spectrum of the centred ``-d^2/2``, computed on first access."""
 
-    def __init__(self, distance: BoundKernel, weights: np.ndarray | None = None) -> None:
-        self.distance = distance
-        self.weights = weights  # of the points in the empirical measure; None if all are 1
+    distance: BoundKernel
+    weights: np.ndarray | None = None  # of the points in the empirical measure; None if all are 1
 
     def _operator(self) -> Operator:
         weights = self.weights

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
+from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning
@@ -62,11 +62,7 @@ class EigenRidgeMixin:
         check_parameters(self)
         for name in _OF_STREAM:
             vars(self).pop(name, None)
-        if is_collection(X):
-            raise TypeError(
-                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
-                " estimator with prefit=True to the labelled rows in memory"
-            )
+        check_in_memory(self, X, PREFIT)
         if self.prefit:
             _check_embedder(self.embedder)
             check_is_fitted(self.embedder)
@@ -192,13 +188,9 @@ class EigenRidgeMixin:
         return tags
 
 
-def count_chunk(X: Any) -> int:
+def count_chunk(estimator: Any, X: Any) -> int:
     """Return the number of rows of a chunk in memory."""
-    if is_collection(X):
-        raise TypeError(
-            "dask collections are not accepted by partial_fit; fit the embedder to the collection, and this"
-            " estimator with prefit=True to the labelled rows in memory"
-        )
+    check_in_memory(estimator, X, PREFIT)
     return n_points(X)
 
 

@@ -1,24 +1,36 @@
-"""The neighbourhood graph of validated data, from the parameters that graph methods share."""
+"""The graph of validated samples: given, or a neighbourhood graph from the parameters of graph methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape.estimators._base import FitResult
+from eigenscape._numbers import checked_sparse
+from eigenscape.estimators._base import FitResult, spectral_attributes
+from eigenscape.estimators._rows import check_precomputed
 from eigenscape.estimators._types import Metric
-from eigenscape.graph.components import add_spanning_tree, spanning_tree
+from eigenscape.exceptions import DisconnectedGraphError
+from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.row_index import RowIndex
+from eigenscape.graph.row_index import RowIndex, canonical_csr
 from eigenscape.graph.sparse_distances import with_self, without_self
-from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph, SpanningTree
-from eigenscape.pieces import embed_columns, merge_columns
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight
+from eigenscape.kernels.base import as_float64
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph
+from eigenscape.pieces import embed_columns, merge_columns, split_graph
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+#: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
+_NEIGHBORS = 12
+#: Treatments of several components for which the graph stays in one part.
+ON_DISCONNECTED = ("connect", "whole", "raise")
 
 
 @dataclass(frozen=True)
@@ -28,13 +40,6 @@ class Neighborhood:
     option: Graph
     n_jobs: int | None
     most: int = 10
-
-    @property
-    def by_count(self) -> bool:
-        """Whether samples are connected to a number of nearest neighbours."""
-        return isinstance(self.option, KNNGraph) or (
-            isinstance(self.option, SpanningTree) and self.option.n_neighbors is not None
-        )
 
     def graph(
         self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
@@ -53,34 +58,33 @@ class Neighborhood:
             The index that recognises the rows, if it has been computed.
         """
         option, m, n_samples = self.option, points.shape[0], len(vertex)
-        by_radius = isinstance(option, RadiusGraph)
-        index = partial(
-            neighbor_index,
-            points,
-            option.metric,
-            option.metric_params,
-            self.n_jobs,
-            "exact" if by_radius and isinstance(option.search, str) else option.search,
-            None if m == n_samples else (first, vertex),
-        )
-        if isinstance(option, RadiusGraph):
-            return radius_graph(index(), option.radius)
-        if not self.by_count:
-            return spanning_tree(index())
-        k = self.count(m)
-        if k > m - 1:
+        k, search = self.count(m), option.search
+        if k is not None and k > m - 1:
             among = "" if m == n_samples else f" distinct ones among {n_samples}"
             raise ValueError(
                 f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower n_neighbors"
             )
+        if isinstance(option, RadiusGraph) and isinstance(search, str):
+            search = "exact"
+        distinct = None if m == n_samples else (first, vertex)
+        index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
+        if isinstance(option, RadiusGraph):
+            return radius_graph(index, option.radius)
+        if k is None:
+            return spanning_tree(index)
         if isinstance(option, KNNGraph):
-            return nearest_neighbor_graph(index(), k, option.symmetrize, rows, self.n_jobs)
-        return add_spanning_tree(nearest_neighbor_graph(index(), k, "union", rows, self.n_jobs))
+            return nearest_neighbor_graph(index, k, option.symmetrize, rows, self.n_jobs)
+        return add_spanning_tree(nearest_neighbor_graph(index, k, "union", rows, self.n_jobs))
 
-    def count(self, n_distinct: int) -> int:
-        """Return the number of neighbours, given or by default for so many distinct rows."""
+    def count(self, n_distinct: int) -> int | None:
+        """Return the number of nearest neighbours that are connected; None if the graph has no such number.
+
+        By default it is ``most``, or a quarter of few distinct samples but at least 5.
+        """
         given = None if isinstance(self.option, RadiusGraph) else self.option.n_neighbors
-        return default_neighbors(n_distinct, self.most) if given is None else given
+        if given is None and isinstance(self.option, KNNGraph):
+            return min(self.most, max(5, n_distinct // 4), n_distinct - 1)
+        return given
 
 
 def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: str = "graph") -> Graph:
@@ -103,16 +107,17 @@ def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
     return kind
 
 
+def given_neighborhood(estimator: Any, most: int = 10) -> Neighborhood:
+    """Return the graph of an estimator with the parameters ``graph``, ``n_neighbors`` and ``metric``."""
+    option = unweighted(given_graph(estimator.graph, estimator.n_neighbors, estimator.metric))
+    return Neighborhood(option, estimator.n_jobs, most)
+
+
 def unweighted(graph: Graph) -> Graph:
     """Return a graph for a method without edge weights; raise ValueError if it has some."""
     if graph.weights is not None or graph.width is not None:
         raise ValueError(f"{graph!r} has weights, but the method uses the lengths of edges; leave them out")
     return graph
-
-
-def default_neighbors(n_samples: int, most: int = 10) -> int:
-    """Return the default number of neighbours: ``most``, or a quarter of few samples but at least 5."""
-    return min(most, max(5, n_samples // 4), n_samples - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,20 +141,29 @@ class SampleGraph:
     table: Any = None
 
     def result(
-        self, embedding: Any, labels: np.ndarray, n_components: int, weights: np.ndarray | None = None
+        self,
+        embedding: Any,
+        labels: np.ndarray,
+        n_components: int,
+        weights: np.ndarray | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        spectral: bool = False,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, ``labels`` being their components.
+        """Return the fit result for an embedding of the vertices, which has a kernel if it is ``spectral``.
 
-        ``weights`` of the vertices may be None."""
-        attributes = {**component_attributes(labels[self.vertex]), **self.attributes}
-        if self.table is None:
-            return FitResult(embedding, attributes, self.vertex)
-        first = self.graph.samples
-        assert first is not None
-        if weights is not None:
-            weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
-        whole = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
-        return FitResult(whole, attributes)
+        ``labels`` are the components of the vertices, and their ``weights`` may be None."""
+        described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
+        vertex: np.ndarray | None = self.vertex
+        if self.table is not None:
+            first, vertex = self.graph.samples, None
+            assert first is not None
+            if weights is not None:
+                weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
+            embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
+        if spectral:
+            described |= spectral_attributes(embedding)
+        return FitResult(embedding, described, vertex)
 
 
 def component_attributes(labels: np.ndarray) -> dict[str, Any]:
@@ -164,24 +178,25 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     sparse_table = precomputed and sparse.issparse(X)
     rows = RowIndex(with_self(X) if sparse_table else X)
     first, vertex = rows.distinct()
-    if sparse_table and neighborhood.by_count:
-        _check_stored(X, neighborhood.count(len(first)))
-    if len(first) < 2:
+    m = len(first)
+    n_neighbors = neighborhood.count(m)
+    if sparse_table and n_neighbors is not None:
+        _check_stored(X, n_neighbors)
+    if m < 2:
         raise ValueError(f"all {n_samples} rows are equal; there is nothing to embed")
-    points = X if len(first) == n_samples else X[first]
-    merged = precomputed and points.shape[1] != len(first)
+    points = X if m == n_samples else X[first]
+    merged = precomputed and points.shape[1] != m
     if merged:
-        points = merge_columns(points, vertex, len(first)) if sparse_table else points[:, first]
+        points = merge_columns(points, vertex, m) if sparse_table else points[:, first]
     graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
-    if n_components > graph.n_vertices - 1:
+    if n_components > m - 1:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"
-            f" n_samples={graph.n_vertices}; lower n_components"
+            f" n_samples={m}; lower n_components"
         )
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
-    if neighborhood.by_count:
-        attributes["n_neighbors_"] = neighborhood.count(graph.n_vertices)
-        attributes["neighbor_recall_"] = graph.index.recall
+    if n_neighbors is not None:
+        attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}
     return SampleGraph(graph, vertex, attributes, X if merged else None)
 
 
@@ -194,3 +209,94 @@ def _check_stored(table: Any, n_neighbors: int) -> None:
             f"the precomputed graph contains {counts[fewest]} neighbours in row {fewest}, but"
             f" n_neighbors={n_neighbors} are needed; lower n_neighbors or store more distances per row"
         )
+
+
+class Vertices(NamedTuple):
+    """A graph whose vertices are points."""
+
+    points: Any  # (n, D)
+    W: sparse.csr_array  # edge weights (n, n)
+    degree: np.ndarray  # row sums of W
+    vertex: np.ndarray | None  # index of the vertex of each sample; None if each sample is a vertex
+    attributes: dict[str, Any]  # fitted attributes of the estimator
+
+    def samples(self, values: np.ndarray) -> np.ndarray:
+        """Return values of the vertices as values of the samples."""
+        return values if self.vertex is None else values[self.vertex]
+
+
+def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
+    """Return the given graph, or the neighbourhood graph of the distinct rows of ``X``.
+
+    ``regularization`` is added to its diagonal.
+    """
+    vertex: np.ndarray | None = None
+    if graph is None:
+        affinity, vertex, attributes = neighbor_affinity(estimator, X)
+        points, W = affinity.X, affinity.edges()
+    else:
+        points, W, labels = X, *_given_edges(graph, X.shape[0], estimator.on_disconnected)
+        attributes = component_attributes(labels)
+    W = with_loops(W, estimator.regularization)
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    return Vertices(as_float64(points), W, degree, vertex, {**attributes, "graph_": W})
+
+
+def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
+    """Return ``W + weight I`` (Brand sec. 4)."""
+    return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
+
+
+def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
+    """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
+    option = given_graph(estimator.affinity, estimator.n_neighbors, estimator.metric, name="affinity")
+    if option.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
+        )
+    kind = edge_weights(option, estimator._edge_weights)
+    if kind == "local":
+        raise ValueError("weights='local' are not supported here; use 'binary', 'heat' or 'inverse'")
+    neighborhood = Neighborhood(option, estimator.n_jobs, _NEIGHBORS)
+    graph = neighborhood_graph(X, neighborhood, estimator.n_components)
+    split = split_graph(graph.graph, estimator.on_disconnected, choices=ON_DISCONNECTED)
+    part = split.parts[0]  # "connect" and "whole" have a single one
+    weight = edge_weight(kind, part.distances.data, option.width)
+    attributes = {**component_attributes(split.labels[graph.vertex]), **graph.attributes}
+    if kind == "heat":
+        attributes["width_"] = weight.scale
+    return GraphAffinity(part, weight), graph.vertex, attributes
+
+
+def _given_edges(graph: Any, n_samples: int, on_disconnected: str) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the validated edge weights of a graph of samples, and the component of each sample."""
+    W = check_graph(graph)
+    if W.shape[0] != n_samples:
+        raise ValueError(
+            f"graph has {W.shape[0]} vertices, but X has {n_samples} rows; row i of X must describe vertex i"
+        )
+    labels = component_labels(W)
+    if labels.max() > 0 and on_disconnected != "whole":
+        raise DisconnectedGraphError(
+            f"the graph given has {labels.max() + 1} components and no distances by which to connect them;"
+            " embed its largest component, or set on_disconnected='whole'"
+        )
+    return W, labels
+
+
+def check_graph(graph: Any) -> sparse.csr_array:
+    """Return validated edge weights: symmetric, finite and non-negative, not all zero."""
+    if not sparse.issparse(graph):
+        graph = np.asarray(graph, dtype=np.float64)
+    if graph.ndim != 2:
+        raise ValueError(
+            f"graph must be a matrix of edge weights (n_vertices, n_vertices), got shape {graph.shape}"
+        )
+    W = canonical_csr(checked_sparse(graph, "graph")).astype(np.float64)
+    if not np.isfinite(W.data).all():
+        raise ValueError("graph contains NaN or infinity; edge weights are finite numbers")
+    check_precomputed("affinity", W, square=True)
+    W.eliminate_zeros()
+    if W.nnz == 0:
+        raise ValueError("graph has no edges; there is nothing to embed")
+    return W

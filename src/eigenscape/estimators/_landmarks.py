@@ -11,15 +11,19 @@ import numpy as np
 from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
-from eigenscape.estimators._graph import Neighborhood
+from eigenscape.estimators._base import FitResult, spectral_attributes
+from eigenscape.estimators._distances import DistanceSpectrum
+from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
 from eigenscape.estimators._rows import check_symmetric, check_zero_diagonal
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import squared_distance_rows
+from eigenscape.methods.isomap import LandmarkOptions, landmark_isomap, require_landmark_memory
 from eigenscape.methods.landmark_mds import LandmarkSearch
 from eigenscape.options import Landmarks
+from eigenscape.pieces import join, split_graph
 
 
 @dataclass(frozen=True)
@@ -210,3 +214,29 @@ def landmark_attributes(
         "landmark_steps_": [step for search in searches for step in search.steps],
         "landmark_reason_": "; ".join(search.reason for search in searches) or choice.reason,
     }
+
+
+def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResult:
+    """Fit landmark Isomap to validated data; ``estimator`` has the parameters of :class:`Isomap`."""
+    n, solver = estimator.n_components, estimator._solver()
+    choice = check_landmarks(option, n, X, not estimator._is_precomputed())
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    require_landmark_memory(X.shape[0], choice.count or n + 1, dtype)
+    neighborhood = estimator._neighborhood()
+    given = given_vertices(X, choice, neighborhood)
+    landmarks = LandmarkOptions(choice.method, choice.count, given, option.tol)
+    graph = neighborhood_graph(X, neighborhood, n)
+    split = split_graph(graph.graph, estimator.on_disconnected)
+    options = {"dtype": dtype, "order": estimator.order, "indefinite": estimator.indefinite}
+    results = []
+    for number, part in enumerate(split.parts):
+        least = min(n, part.n_vertices - 1) if split.is_whole else 1
+        results.append(landmark_isomap(part, n, least, landmarks, solver, piece=number, **options))
+    result = graph.result(join([each.embedding for each in results], split, n), split.labels, n)
+    which = result.embedding.columns
+    if result.vertex is not None:
+        which = np.unique(result.vertex, return_index=True)[1][which]
+    searches = [each.search for each in results if each.search is not None]
+    spectrum = DistanceSpectrum(results[0].distances) if len(results) == 1 else None
+    described = {**spectral_attributes(result.embedding), **landmark_attributes(choice, which, searches)}
+    return result.with_attributes({**described, "_spectrum_": spectrum})

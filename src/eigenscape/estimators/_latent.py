@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
 from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
@@ -189,14 +186,8 @@ def warn_if_stopped(estimator: Any) -> None:
     )
 
 
-def training_samples(
-    estimator: BaseEstimator, X: Any, sample_weight: ArrayLike | None
-) -> WeightedSamples | distributed.BlockRows:
-    """Validate the training data of a probabilistic model, an array or a dask collection."""
-    if is_collection(X):
-        rows = distributed.BlockRows(validate_blocks(estimator, X, reset=True), weight_blocks(sample_weight))
-        check_weight(rows.weight, sample_weight)
-        return rows
+def training_samples(estimator: BaseEstimator, X: Any, sample_weight: ArrayLike | None) -> WeightedSamples:
+    """Validate the training data of a probabilistic model."""
     X = check_input(estimator, X, reset=True)
     X, weights = valid_rows(X, check_weights(sample_weight, X))
     return WeightedSamples(observed_data(X, training=True), weights)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenscape._progress import stage
-from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import given_coordinates, validate_rows
 from eigenscape.methods.component_count import NComponents
@@ -61,7 +60,6 @@ class LinearMixin:
 
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """Validate dense training data of at least two samples; record the number and names of features."""
-    check_in_memory(estimator, X)
     return validate_rows(estimator, X, reset=True, ensure_min_samples=2)
 
 

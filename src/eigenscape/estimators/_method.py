@@ -28,7 +28,7 @@ _BYTES_PER_EDGE = 150
 _SEARCH_BYTES = 16 * 2**20  # distances of a neighbour search without a tree
 _CELL_MATRICES = 10  # between all pairs of cells
 _ANCHOR_MATRICES, _ANCHOR_BYTES = 8, 200  # between all pairs of anchors; weights of a row on its nearest
-_DICTIONARY_ROWS = 8192  # rows that are projected at once
+_DICTIONARY_ROWS = 8192  # largest number of rows that are projected at once; 8 times the members if fewer
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _dictionary_bytes(size: int | None, n_rows: int, n_columns: int) -> float:
     """Estimate the memory of a dictionary: kernel values, coordinates and factors."""
     count = size or (_FEW_MEMBERS if n_columns <= _FEW_COLUMNS else _MANY_MEMBERS)
     count = min(count, n_rows)
-    return 8.0 * count * (3 * min(n_rows, _DICTIONARY_ROWS) + 4 * count)
+    return 8.0 * count * (3 * min(n_rows, _DICTIONARY_ROWS, 8 * count) + 4 * count)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,43 @@
-"""Warnings of ordinal MDS and ordinal Isomap."""
+"""Ordinal MDS and ordinal Isomap."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._warnings import warn
-from eigenscape.methods.ordinal import Layout, OrdinalOptions
+from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._graph import neighborhood_graph
+from eigenscape.methods.isomap import ordinal_isomap
+from eigenscape.methods.ordinal import Layout, OrdinalOptions, require_pair_memory
+from eigenscape.options import Landmarks, Ordinal
+from eigenscape.pieces import join, split_graph
+
+
+def ordinal_isomap_result(estimator: Any, X: Any, landmarks: Landmarks | None) -> FitResult:
+    """Fit ordinal Isomap to validated data; ``estimator`` has the parameters of :class:`Isomap`."""
+    if landmarks is not None:
+        raise ValueError(
+            "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
+        )
+    n, ordinal = estimator.n_components, estimator.ordinal
+    ordinal = ordinal if isinstance(ordinal, Ordinal) else Ordinal()
+    options = OrdinalOptions(n, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, estimator._seed())
+    require_pair_memory(X.shape[0])
+    graph = neighborhood_graph(X, estimator._neighborhood(), n)
+    split = split_graph(graph.graph, estimator.on_disconnected)
+    maps = [ordinal_isomap(part, options, estimator.n_jobs) for part in split.parts]
+    layouts = [embedding.layout for embedding in maps]
+    warn_if_not_converged(layouts, options)
+    stress = np.array([layout.stress for layout in layouts])
+    attributes = {
+        "stress_": float(stress[0]) if len(stress) == 1 else stress,
+        "n_iter_": max(layout.n_iter for layout in layouts),
+        "_spectrum_": None,
+    }
+    return graph.result(join(maps, split, n), split.labels, n).with_attributes(attributes)
 
 
 def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:

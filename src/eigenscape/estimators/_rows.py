@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_array, validate_data
 from eigenscape._extras import optional_import
 from eigenscape._numbers import LARGEST, SMALLEST, check_numbers, checked_sparse
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_in_memory
+from eigenscape.distributed import check_in_memory, is_collection
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.row_index import canonical_csr, row_hashes
 from eigenscape.kernels.base import n_points

@@ -11,9 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
-from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._validation import check_count
 
@@ -178,7 +176,7 @@ def _training_rows(model: Any, X: Any, n_rows: int) -> Check:
         return _unknown(name, "the method maps windows of several rows")
     fitted = vars(model)
     stored = fitted.get("embedding_", fitted.get("_embedding_"))
-    if isinstance(stored, OmittedArray) or is_collection(stored):
+    if not isinstance(stored, np.ndarray):  # left out of a model file, or lazy
         stored = None
     if stored is not None and len(stored) != (n := len(X) if isinstance(X, list) else X.shape[0]):
         raise ValueError(f"X has {n} rows, but the model was fitted to {len(stored)}; pass these")

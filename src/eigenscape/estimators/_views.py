@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import AffinityOptions, GraphSamples, bind_affinity
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._graph import SampleGraph
 from eigenscape.estimators._links import Links
 from eigenscape.estimators._rows import check_input
-from eigenscape.kernels.base import BoundKernel
-from eigenscape.pieces import Affinity, Split
 
 
 class ViewMap(Estimator):
@@ -40,43 +36,9 @@ class ViewMap(Estimator):
         raise TypeError("the map of a view cannot be fitted alone; fit AlignedSpectralMaps")
 
 
-@dataclass(frozen=True, eq=False)
-class ViewGraph:
-    """The neighbourhood graph of a view."""
-
-    samples: GraphSamples
-    split: Split[Affinity]  # in one part
-
-    @property
-    def affinity(self) -> BoundKernel:
-        return self.split.parts[0].kernel
-
-    @property
-    def vertex(self) -> np.ndarray:
-        """Vertex of each row."""
-        return self.samples.graph.vertex
-
-    @property
-    def n_vertices(self) -> int:
-        return self.samples.graph.graph.n_vertices
-
-    def attributes(self, embedding: Embedding, n_components: int) -> Mapping[str, Any]:
-        """Return the fitted attributes of the map of the view."""
-        return self.samples.result(embedding, self.split, n_components).attributes
-
-
-def view_graph(
-    rows: Any, options: AffinityOptions, n_components: int, on_disconnected: Literal["connect", "raise"]
-) -> ViewGraph:
-    """Return the graph of validated rows, whose components are connected or refused."""
-    samples = bind_affinity(rows, options, n_components)
-    assert isinstance(samples, GraphSamples)
-    return ViewGraph(samples, samples.split(on_disconnected))
-
-
-def linked_vertices(graphs: Sequence[ViewGraph], links: Links) -> np.ndarray:
+def linked_vertices(graphs: Sequence[SampleGraph], links: Links) -> np.ndarray:
     """Return pairs (n_links, 2) of linked vertices, numbered over all views, each pair once."""
-    starts = np.cumsum([0, *(graph.n_vertices for graph in graphs)])
+    starts = np.cumsum([0, *(graph.graph.n_vertices for graph in graphs)])
     vertex = [start + graph.vertex for start, graph in zip(starts, graphs, strict=False)]
     return np.unique([(vertex[a][i], vertex[b][j]) for a, i, b, j in links], axis=0)
 
@@ -104,9 +66,3 @@ def check_table(view: ViewMap, table: Any) -> Any:
     except (TypeError, ValueError) as error:
         error.add_note(f"This is view {view.view!r}.")
         raise
-
-
-def set_attributes(estimator: Estimator, attributes: Mapping[str, Any]) -> None:
-    """Set fitted attributes by name."""
-    for name, value in attributes.items():
-        setattr(estimator, name, value)

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from eigenscape._parameters import check_parameters
 from eigenscape.estimators._labels import split_labels
 from eigenscape.exceptions import DataRangeError
-from eigenscape.kernels.labelled import mix_labels
-from eigenscape.pieces import Affinity, Split, embed_columns
+from eigenscape.pieces import embed_columns
 
 if TYPE_CHECKING:
     from eigenscape.estimators._base import FitResult
@@ -150,16 +149,6 @@ def refuse_weights(weights: np.ndarray | None, option: str, reason: str) -> None
         raise ValueError(f"sample_weight is not supported with {option}: {reason}; leave out one of them")
 
 
-def check_diagonal(weights: np.ndarray | None, include_diagonal: bool, is_graph: bool) -> None:
-    """Raise ValueError if weighted sums are to exclude the similarity of a sample to itself."""
-    if not include_diagonal and not is_graph:
-        refuse_weights(
-            weights,
-            "include_diagonal=False",
-            "w equal samples have other similarities than one sample of weight w to itself",
-        )
-
-
 def class_codes(y: Any, target_weight: float) -> np.ndarray:
     """Return the class (n_samples,) of each sample as a number, -1 for samples without a label."""
     if y is None:
@@ -180,16 +169,3 @@ def vertex_codes(codes: np.ndarray, vertex: np.ndarray) -> np.ndarray:
     np.minimum.at(lowest, vertex[labelled], codes[labelled])
     np.maximum.at(highest, vertex[labelled], codes[labelled])
     return np.where(lowest == highest, highest, -1)
-
-
-def mix_targets(split: Split[Affinity], codes: np.ndarray, weight: float, seed: int) -> Split[Affinity]:
-    """Return the parts of a graph with the classes of its vertices mixed into their affinities."""
-    members = [np.arange(len(codes))] if split.is_whole else [some for some in split.members if len(some) > 1]
-    return split.with_parts(
-        tuple(
-            replace(part, kernel=mix_labels(part.kernel, codes[some], weight, seed))
-            if (codes[some] >= 0).any()
-            else part
-            for part, some in zip(split.parts, members, strict=True)
-        )
-    )

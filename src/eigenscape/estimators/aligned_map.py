@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._validation import check_flag
@@ -66,8 +65,8 @@ class AlignedMap(Estimator):
         return self._moved(self.embedder.transform(X))
 
     def _moved(self, coordinates: Any) -> Any:
-        if not is_collection(coordinates):
-            coordinates = np.asarray(coordinates)
+        if hasattr(coordinates, "to_numpy"):  # a table, by set_output
+            coordinates = coordinates.to_numpy()
         moved = self.scale_ * coordinates @ self.rotation_ + self.shift_
         return moved.astype(coordinates.dtype, copy=False)
 

@@ -9,25 +9,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._affinity import AffinityOptions
+from eigenscape.estimators._affinity import graph_samples
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._graph import given_graph
+from eigenscape.estimators._graph import Neighborhood, given_graph
 from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import GraphSolver, Metric, Seed
 from eigenscape.estimators._verify import Verification
-from eigenscape.estimators._views import (
-    ViewMap,
-    check_table,
-    linked_vertices,
-    set_attributes,
-    tables_by_name,
-    view_graph,
-)
+from eigenscape.estimators._views import ViewMap, check_table, linked_vertices, tables_by_name
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
 from eigenscape.options import KNNGraph
-from eigenscape.solvers import NAMES, SolverConfig
+from eigenscape.solvers import NAMES
 
 #: Attributes that all views have in common.
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
@@ -75,11 +68,10 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         Treatment of a view whose graph has several connected components: add the shortest edges that connect
         them, or raise an error.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -178,31 +170,35 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         self
         """
         with fitting(self):
-            n_components, options, solver = self._checked_parameters()
+            n_components, neighborhood, solver = self.n_components, self._neighborhood(), self._solver()
             tables = tables_by_name(X)
             names = list(tables)
             maps = [ViewMap(name, n_jobs=self.n_jobs, verbose=self.verbose) for name in names]
             rows = [check_table(each, tables[each.view]) for each in maps]
             linked = linked_rows(links, names, [table.shape[0] for table in rows])
             check_enough_links(linked, names, n_components)
-            graphs = [view_graph(table, options, n_components, self.on_disconnected) for table in rows]
-            views = Views.of([graph.affinity for graph in graphs], linked_vertices(graphs, linked))
+            samples = [graph_samples(table, neighborhood, n_components, "binary") for table in rows]
+            splits = [each.split(self.on_disconnected) for each in samples]  # each in one part
+            pairs = linked_vertices([each.graph for each in samples], linked)
+            views = Views.of([split.parts[0].kernel for split in splits], pairs)
             coupling, losses = self.coupling, None
             if coupling == "auto":
                 coupling, losses, _ = choose_coupling(views, n_components, solver)
             coordinates, embeddings = aligned_eigenmaps(views, float(coupling), n_components, solver)
             start = 0
-            for each, table, graph, embedding in zip(maps, rows, graphs, embeddings, strict=True):
-                own = coordinates[start + graph.vertex]
-                each.embedding_, each._model_ = check_coordinates(table, own), embedding
-                set_attributes(each, graph.attributes(embedding, n_components))
-                start += graph.n_vertices
+            for each, table, own, split, embedding in zip(
+                maps, rows, samples, splits, embeddings, strict=True
+            ):
+                each.embedding_ = check_coordinates(table, coordinates[start + own.graph.vertex])
+                each._model_ = embedding
+                vars(each).update(own.result(embedding, split, n_components).attributes)
+                start += own.graph.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
             self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
             self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
             self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-            set_attributes(self, {name: getattr(maps[0], name) for name in _SPECTRUM})
+            vars(self).update({name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
@@ -222,7 +218,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         """
         return self.fit(X, y, **fit_params).embeddings_
 
-    def transform(self, X: Any, view: Hashable) -> np.ndarray:
+    def transform(self, X: Any, view: Hashable) -> np.ndarray:  # type: ignore[override]
         """Compute the coordinates of rows of one view.
 
         Parameters
@@ -277,8 +273,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             ),
         )
 
-    def _checked_parameters(self) -> tuple[int, AffinityOptions, SolverConfig]:
-        n_components = self.n_components
+    def _neighborhood(self) -> Neighborhood:
+        """Return the graph of each view, checked."""
         option = given_graph(self.affinity, self.n_neighbors, self.metric, name="affinity")
         if option.metric == "precomputed":
             raise ValueError("metric='precomputed' is not supported by AlignedSpectralMaps; pass rows")
@@ -287,4 +283,4 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
                 f"search={option.search!r} must be 'auto', 'exact' or 'approximate': an index belongs to one"
                 " view"
             )
-        return n_components, AffinityOptions(option, None, True, "binary", self.n_jobs), self._solver()
+        return Neighborhood(option, self.n_jobs)

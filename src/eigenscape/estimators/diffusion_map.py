@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +12,14 @@ from eigenscape.estimators._affinity import (
     AffinityMixin,
     AffinityOptions,
     bind_affinity,
-    check_labels,
+    check_eigenmaps,
+    eigenmaps_of_parts,
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._eigenmaps import check_independence, eigenmaps_of_parts
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import check_diagonal, fit_labelled, refuse_weights
+from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence
 from eigenscape.pieces import Affinity, OnDisconnected, join
@@ -50,12 +51,11 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
         Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
         "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
-        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
-        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
-        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
-        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
-        or sparse, and ``transform`` takes the similarities of new points to the training samples.
-        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` also sets
+        weights of edges, ``n_neighbors`` and ``metric``. "rbf", "laplacian", "cosine", "linear", "poly",
+        "sigmoid", a function of two samples or a Kernel: non-negative similarities between all samples.
+        "precomputed": ``X`` contains similarities, and ``transform`` takes similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or sparse.
     alpha : float, default=1.0
         Exponent of the normalisation by the density, at least 0. With 1 the density has no effect on the walk
         (Laplace-Beltrami), with 1/2 it acts as a potential (Fokker-Planck), with 0 it has its full effect.
@@ -90,24 +90,21 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         graph affinity.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
         Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
-        them; "per_component" embeds each component separately (Belkin step 3); "largest" embeds the largest
-        and places all other samples on its map as new points. These three issue a
-        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error. For a full kernel
-        that is zero between groups of samples, "connect" raises all similarities to at least 1e-8; components
-        of precomputed affinities cannot be connected.
+        them (for a kernel that is zero between groups, raises all similarities to at least 1e-8; precomputed
+        affinities cannot be connected); "per_component" embeds each separately (Belkin step 3); "largest"
+        embeds the largest and places all other samples on its map as new points. These three issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
     independent : bool or Independence, default=False
         Whether to skip eigenvectors that are functions of the eigenvectors kept before, such as the harmonics
-        along a manifold much longer than wide. Each eigenvector is regressed on the kept ones by local linear
-        regression; it is kept if the residual reaches a threshold (Dsilva et al. 2018), 0.4 or the threshold
-        of an :class:`~eigenscape.options.Independence`. If fewer than ``n_components`` are found, the
-        embedding has fewer coordinates and a :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is
-        issued.
+        along a manifold much longer than wide. An eigenvector is kept if the residual of its local linear
+        regression on them is at least 0.4 (Dsilva et al. 2018), or the threshold of an
+        :class:`~eigenscape.options.Independence`. If fewer than ``n_components`` are found, the embedding has
+        fewer coordinates and a :class:`~eigenscape.exceptions.DependentCoordinatesWarning` is issued.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -121,23 +118,19 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
 
         They are the eigenvalues :math:`\lambda_r` of one step.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
 
         It is the symmetric form of the random walk.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
@@ -222,36 +215,31 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     def _embed(
         self,
         X: Any,
-        blocks: Any = None,
         weights: np.ndarray | None = None,
         labels: np.ndarray | None = None,
     ) -> FitResult:
-        n_components = self.n_components
-        criterion = check_independence(self.independent, n_components)
-        options, solver, diagonal = AffinityOptions.of(self, "local"), self._solver(), self.include_diagonal
-        if options.is_graph and self.gamma is not None:
+        n_components, diagonal = self.n_components, self.include_diagonal
+        options, solver = AffinityOptions.of(self, "local"), self._solver()
+        if options.neighborhood is not None and self.gamma is not None:
             raise ValueError(
                 f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
                 f" affinity={self.affinity!r} is a graph; set affinity='rbf' or leave out gamma"
             )
-        if criterion is not None:
-            refuse_weights(weights, "independent=True", "eigenvectors are compared by unweighted predictions")
-        check_labels(labels, options, self.target_weight)
-        check_diagonal(weights, diagonal, options.is_graph)
-        samples = bind_affinity(X, options, n_components)
-        plain = samples.split(self.on_disconnected)
-        split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
-        weights = samples.weights(weights)
-        measures = split.weights_of(weights)
+        criterion = check_eigenmaps(self, options, weights, labels)
+        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        split = plain = samples.split(self.on_disconnected)  # connected components
+        if labels is not None:
+            split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
+        measures = split.weights_of(samples.weights)
         affinities = [
-            normalize_density(part.kernel, part.weights, self.alpha, diagonal, self.n_jobs, measure)
+            normalize_density(part.kernel, part.operator, self.alpha, diagonal, self.n_jobs, measure)
             for part, measure in zip(split.parts, measures, strict=True)
         ]
-        walks = split.with_parts(tuple(Affinity(*affinity) for affinity in affinities))
+        walks = replace(split, parts=tuple(Affinity(*affinity) for affinity in affinities))
         nonzero = self.diffusion_time > 0
         maps, attributes = eigenmaps_of_parts(
             walks, measures, n_components, solver, criterion, diagonal=diagonal, nonzero=nonzero
         )
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        result = samples.result(join(maps, split, n_components, weights), plain, n_components, weights)
-        return result.with_attributes(attributes)
+        embedding = join(maps, split, n_components, samples.weights)
+        return samples.result(embedding, plain, n_components, attributes)

@@ -173,7 +173,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        n_rows = count_chunk(X)
+        n_rows = count_chunk(self, X)
         n_given, labelled, given = (n_rows, *no_labels()) if y is None else split_labels(y, at_least=0)
         if n_given != n_rows:
             raise ValueError(f"X has {n_rows} rows, but y has {n_given} labels")

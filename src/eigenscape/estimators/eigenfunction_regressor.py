@@ -144,10 +144,10 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         self
         """
         values, known, is_flat = _split_values(
-            np.full(count_chunk(X), np.nan) if y is None else y, at_least=0
+            np.full(count_chunk(self, X), np.nan) if y is None else y, at_least=0
         )
-        if len(values) != count_chunk(X):
-            raise ValueError(f"X has {count_chunk(X)} rows, but y has {len(values)} values")
+        if len(values) != count_chunk(self, X):
+            raise ValueError(f"X has {count_chunk(self, X)} rows, but y has {len(values)} values")
         given, before = values[known], vars(self).get("_values_")
         if len(given) and before is not None:
             if before.shape[1] != given.shape[1]:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
+from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
@@ -27,7 +27,6 @@ from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._validation import as_number, check_count
 from eigenscape.estimators.kernel_pca import KernelPCA
-from eigenscape.exceptions import RankError
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
 
 #: Coordinates of the default embedder.
@@ -171,7 +170,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         contamination = self._check_parameters(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with running(self):
-            self.embedder_ = self.embedder if self.prefit else self._fitted(self._new_embedder(X), X)
+            self.embedder_ = self.embedder if self.prefit else self._new_embedder(X).fit(X)
             coordinates = self._coordinates(self.embedder_, X)
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self.embedder_, name):
@@ -198,11 +197,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             check_transformer(self.embedder)
         if self.prefit:
             check_is_fitted(self.embedder)
-        if is_collection(X):
-            raise TypeError(
-                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
-                " estimator with prefit=True to rows in memory"
-            )
+        check_in_memory(self, X, PREFIT)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             return None
         share = as_number(self.contamination)
@@ -218,18 +213,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             max(1, min(_COORDINATES, smallest - 1)), n_jobs=self.n_jobs, random_state=self.random_state
         )
 
-    def _fitted(self, embedder: Any, X: Any) -> Any:
-        """Fit an embedder; an error of the default one tells what to pass."""
-        try:
-            return embedder.fit(X)
-        except RankError as error:
-            if self.embedder is not None:
-                raise
-            raise RankError(
-                f"the default embedder, {embedder!r}, does not fit these rows ({error}); pass embedder, such"
-                " as KernelPCA or PCA with fewer components"
-            ) from error
-
     def _folds(self, X: Any, coordinates: np.ndarray, seed: int) -> list[_Fold]:
         """Return the coordinates of rows left out, of the embedder too unless it is fitted already."""
         n_rows = len(coordinates)
@@ -241,7 +224,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         for fitted, left_out in KFold(self.cv, shuffle=True, random_state=seed).split(coordinates):
             embedder, inside = self.embedder_, coordinates[fitted]
             if not self.prefit:
-                embedder = self._fitted(clone(self.embedder_), X[fitted])
+                embedder = clone(self.embedder_).fit(X[fitted])
                 inside = self._coordinates(embedder, X[fitted])
             scale = _scale(inside)
             outside = np.asarray(embedder.transform(X[left_out]), dtype=np.float64)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
-from eigenscape.distributed.dispatch import check_in_memory
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
@@ -137,7 +136,6 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            check_in_memory(self, X)
             X = check_input(self, X, reset=True)
             X, weights = valid_rows(X, check_weights(sample_weight, X))
             check_rank(self.n_components, *X.shape)

@@ -10,9 +10,10 @@ from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_res
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
+from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
-from eigenscape.methods.kernel_pca import check_components
+from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
 
 
@@ -61,8 +62,8 @@ class FastMap(KernelEstimator):
         Coordinates of the training samples.
 
         The first pivot of each pair has coordinate 0.
-    pivots_ : ndarray of shape (n_components, 2)
-        Indices of the samples that are pivots.
+    pivots_ : ndarray of shape (n_pairs, 2)
+        Indices of the samples that are pivots, one pair for each coordinate that is not zero.
     landmarks_ : ndarray
         The distinct pivots in ascending order.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -113,12 +114,15 @@ class FastMap(KernelEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         seed = self._seed()
         distance = bind_distance(self.metric, self.metric_params, X)
         row = squared_distance_rows(distance)
         pivots = choose_pivots(row, n_points(X), self.n_components, self.n_rounds, seed)
+        if len(pivots) == 0:
+            raise RankError("all samples are equal under this metric; there is nothing to embed")
         landmarks = np.unique(pivots)
         model = fastmap(to_landmarks(distance, landmarks), landmarks, pivots)
+        model = with_components(model, self.n_components, remedy=", or use LandmarkMDS")
         return spectral_result(model, {"pivots_": pivots, "landmarks_": landmarks}, training=X)

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenscape._threads import kept_threads
+from eigenscape.estimators._graph import check_graph
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._validation import check_count
-from eigenscape.estimators._vertices import check_graph
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
@@ -55,11 +55,10 @@ def graph_embedding(
     n_components : int, default=2
         Number of coordinates.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     random_state : int, RandomState instance or None, default=0
         Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
         differ between calls.

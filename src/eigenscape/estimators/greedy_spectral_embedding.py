@@ -9,22 +9,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape._parameters import check_parameters
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_in_memory, validate_blocks
-from eigenscape.distributed.sample_fit import check_not_precomputed
+from eigenscape.distributed import check_in_memory
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import KernelEstimator, spectral_attributes
+from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._dictionary import (
-    bind,
-    check_n_distinct,
+    TrainingRows,
     dictionary_attributes,
     projection_error,
     select_members,
-    select_members_of_blocks,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
@@ -183,8 +179,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
 
         After fitting to a stream, values are those between any points and the dictionary.
     residuals_ : ndarray
@@ -267,6 +262,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @by_blocks("dictionary.fit")
     def fit(self, X: Any, y: object = None) -> Self:
         """Select a dictionary from ``X`` and estimate the eigenfunctions from all points.
 
@@ -287,26 +283,26 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         with fitting(self):
             options = self._options()
             self._stream_ = self._embedding_ = None
-            if is_collection(X):
-                return self._fit_collection(X, options)
             check_in_memory(self, X)
             chunks = None if self._is_precomputed() else as_chunks(X)
             if chunks is not None:
                 return self._fit_stream(chunks, options)
             X = check_input(self, X, reset=True)
-            similarity = self._bind(X)
-            if options.tol is None:
-                check_n_distinct(options.size, X)
-            if not self._is_greedy():
-                members = select_members(
-                    self._selection(), self._dictionary().size, similarity, X, options, self._source_
-                )
-                options = replace(options, members=members)
-            self._set_model(fit_dictionary(self._source_, RowReader([X]), options), options, X)
+            self._fit_dictionary(TrainingRows(X), options)
             self._embedding_ = self._match_dtype(X, self._model_.coordinates)
         return self
 
+    def _fit_dictionary(self, rows: Any, options: DictionaryOptions) -> None:
+        """Fit a dictionary and the model to training rows, in memory or elsewhere."""
+        similarity = self._bind(rows)
+        if not self._is_greedy():
+            size = self._dictionary().size
+            members = select_members(self._selection(), size, similarity, rows, options, self._source_)
+            options = replace(options, members=members)
+        self._set_model(rows.fit(self._source_, options), options, rows.stored)
+
     @available_if(_supports_single_pass)
+    @by_blocks("dictionary.partial_fit")
     def partial_fit(self, X: Any, y: object = None) -> Self:
         r"""Continue with a further chunk of a stream; the dictionary is extended, or its members replaced.
 
@@ -346,38 +342,38 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         -------
         self
         """
+        options, state = self._continued()
+        n_seen = 0 if state is None else self.n_samples_seen_
+        with running(self):
+            X = check_chunk(self, X, reset=state is None, first_row=n_seen)
+            if state is None:
+                self._bind(TrainingRows(X))
+                state = initial_state(self._source_, X, options)
+            self._set_model(_fit_chunk(state, X, options), options)
+            self._stream_ = self._embedding_ = None
+        return self
+
+    def _continued(self) -> tuple[DictionaryOptions, DictionaryState | None]:
+        """Return the options, and the state of the stream, None at its begin; check that they agree."""
         options = self._options()
-        n_seen = vars(self).get("n_samples_seen_", 0)
-        for name, before in self._fixed_.items() if n_seen else ():
+        if not vars(self).get("n_samples_seen_", 0):
+            return options, None
+        for name, before in self._fixed_.items():
             if getattr(self, name) != before:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r}, but the stream began with {before!r}; call fit to start"
                     " again"
                 )
-        with running(self):
-            state = self._state_ if n_seen else None
-            self._check_same_limits(state, options)
-            if is_collection(X):
-                if options.tol is None:
-                    raise ValueError(
-                        "a size without tol replaces members one chunk after another, and X is a"
-                        " dask collection; set tol, call fit, or pass the chunks as arrays"
-                    )
-                blocks = validate_blocks(self, X, reset=n_seen == 0)
-                sample = distributed.evenly_spaced(blocks)
-                if state is None:
-                    self._bind(sample, blocks)
-                state = distributed.partial_fit_blocks(self._source_, state, blocks, options, sample)
-            else:
-                X = check_chunk(self, X, reset=n_seen == 0, first_row=n_seen)
-                if state is None:
-                    self._bind(X)
-                    state = initial_state(self._source_, X, options)
-                state = _fit_chunk(state, X, options)
-            self._set_model(state, options)
-            self._stream_ = self._embedding_ = None
-        return self
+        state = self._state_
+        if not state.exact and (state.total_error is None) != (options.tol is not None):
+            before = "with" if state.total_error is None else "without"
+            raise ValueError(
+                f"{self._dictionary()!r}, but the stream began {before} a tolerance; call second_pass with"
+                " the rows seen to continue, or fit to start again"
+            )
+        return options, state
 
+    @by_blocks("dictionary.second_pass")
     def second_pass(self, chunks: Any) -> Self:
         """Estimate the eigenfunctions again, with every point projected on the whole dictionary.
 
@@ -392,12 +388,6 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """
         check_is_fitted(self, "n_samples_seen_")
         options, dictionary = self._options(), self._state_.dictionary
-        if is_collection(chunks):
-            blocks = validate_blocks(self, chunks, reset=False)
-            with running(self):
-                self._set_model(distributed.second_pass_blocks(dictionary, blocks, options), options)
-            self._embedding_, self._stream_ = self.transform(chunks), None
-            return self
         stream = as_chunks(chunks)
         chunks = [chunks] if stream is None else stream
         if not can_repeat(chunks) and (options.normalization == "divisive" or options.averages == "random"):
@@ -424,29 +414,6 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
             )
         return np.concatenate([self.transform(chunk) for chunk in stream])
 
-    def _fit_collection(self, X: Any, options: DictionaryOptions) -> Self:
-        """Fit to a dask collection; ``embedding_`` is computed lazily."""
-        blocks = validate_blocks(self, X, reset=True)
-        check_not_precomputed(self)
-        selection = self._selection()
-        by_name = isinstance(selection, str)
-        if options.averages == "random" or (by_name and selection != "greedy"):
-            name = "averages='random'" if options.averages == "random" else f"selection={selection!r}"
-            raise ValueError(
-                f"{name} needs all data in memory, and X is a dask collection; use averages='implicit' and"
-                " selection='greedy'"
-            )
-        with running(self):
-            sample = distributed.evenly_spaced(blocks)
-            similarity = self._bind(sample, blocks)
-            if not by_name:
-                members = select_members_of_blocks(selection, similarity, blocks, sample)
-                options = replace(options, members=members)
-            state = distributed.fit_dictionary_blocks(self._source_, blocks, options, sample)
-            self._set_model(state, options)
-        self._embedding_ = self.transform(X)
-        return self
-
     def _fit_stream(self, chunks: Iterable[PointArray], options: DictionaryOptions) -> Self:
         """Fit to chunks: in one pass for an iterator, otherwise in two or more."""
         if not can_repeat(chunks) or not self._is_greedy():
@@ -459,7 +426,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if can_repeat(chunks):
             reader = RowReader(CheckedChunks(self, chunks, first=options.tol is None))
             if options.tol is None:
-                self._bind(next(iter(reader.chunks)))
+                self._bind(TrainingRows(next(iter(reader.chunks))))
                 state = fit_dictionary(self._source_, reader, options)
             else:
                 state = second_pass(self._state_.dictionary, reader, options)
@@ -478,17 +445,17 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         try:
             for chunk in CheckedChunks(self, chunks, first=True):
                 if state is None:
-                    self._bind(chunk)
+                    self._bind(TrainingRows(chunk))
                     state = initial_state(self._source_, chunk, options)
                 state = _fit_chunk(state, chunk, options)
         finally:
             if state is not None and state.moments.count:
                 self._set_model(state, options)
 
-    def _bind(self, X: PointArray, blocks: Any = None) -> BoundKernel:
-        """Bind the kernel to ``X`` or to a collection; set ``gamma_`` and the source of kernel values."""
+    def _bind(self, rows: Any) -> BoundKernel:
+        """Bind the kernel to training rows; set ``gamma_`` and the source of kernel values."""
         kernel = kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        similarity = bind(kernel, X, blocks)
+        similarity = rows.bind(kernel)
         check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
         gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
         if gamma is not None:
@@ -496,8 +463,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         self._source_ = kernel_source(similarity)
         if self.normalize_first:
             rng = np.random.default_rng(self._options().seed)
-            chosen = np.sort(rng.permutation(n_points(X))[:_N_AVERAGED])
-            self._source_ = divided_source(self._source_, X[chosen])
+            chosen = np.sort(rng.permutation(n_points(rows.X))[:_N_AVERAGED])
+            self._source_ = divided_source(self._source_, rows.X[chosen])
         return similarity
 
     def _set_model(
@@ -524,16 +491,6 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if attributes:
             self.__dict__.pop("_inverse_", None)  # of the previous model
             self.__dict__.update(attributes)
-
-    def _check_same_limits(self, state: DictionaryState | None, options: DictionaryOptions) -> None:
-        """Raise ValueError if members were replaced and are now to be added only, or the reverse."""
-        if state is None or state.exact or (state.total_error is None) == (options.tol is not None):
-            return
-        before = "with" if state.total_error is None else "without"
-        raise ValueError(
-            f"{self._dictionary()!r}, but the stream began {before} a tolerance; call second_pass with the"
-            " rows seen to continue, or fit to start again"
-        )
 
     def _dictionary(self) -> Dictionary:
         """Return the parameter ``dictionary``, or its default."""

@@ -6,36 +6,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenscape import _memory
-from eigenscape.estimators._base import (
-    FitResult,
-    KernelEstimator,
-    spectral_attributes,
-)
+from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._landmarks import (
-    check_landmarks,
-    given_landmarks,
-    given_vertices,
-    landmark_attributes,
-)
+from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._ordinal import warn_if_not_converged
+from eigenscape.estimators._ordinal import ordinal_isomap_result
 from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
-from eigenscape.methods.isomap import (
-    LandmarkOptions,
-    isomap,
-    landmark_isomap,
-    ordinal_isomap,
-    require_landmark_memory,
-)
-from eigenscape.methods.kernel_pca import require_components
+from eigenscape.methods.isomap import geodesic_dtype, isomap
+from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.methods.ordinal import OrdinalOptions, require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
@@ -47,17 +30,15 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     The geodesic distance of two points is the length of the shortest path between them through the
     neighbourhood graph of the training points (Bengio eq. 14). The squared distances are double-centred,
     and the coordinates are :math:`\sqrt{l_r}\, v_r` (Bengio sec. 2.5). New points are end points of paths
-    only, so they do not affect one another. ``fit`` stores the geodesic distances in single precision if
-    the data are float32 or if double precision would not fit in memory.
+    only, so they do not affect one another. Distances are stored in single precision if the data are float32
+    or if double precision would not fit in memory.
 
-    With ``n_landmarks`` only the geodesic distances to :math:`q` landmarks are computed, in O(q n) memory
+    With ``n_landmarks`` only the distances to :math:`q` landmarks are computed and stored, in O(q n) memory
     instead of O(n^2). The landmarks are embedded, and all other points are placed by
 
     .. math:: e_r(x) = \frac{1}{2\sqrt{l_r}} \sum_i v_{ri}\bigl(E_{x'} d^2(x', x_i) - d^2(x_i, x)\bigr)
 
-    (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23). The distances (n_samples, q) are part of
-    the model; the distances of a new point are computed from the distances of its neighbours. With all
-    samples as landmarks the result equals Isomap.
+    (Bengio eq. 15), which is the Nystrom formula (Bengio eq. 23).
 
     Parameters
     ----------
@@ -122,21 +103,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first. One row per
         component if components are embedded separately.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     landmarks_ : ndarray
         Indices of the samples that are landmarks (rows, for a dask collection), or the landmarks themselves
         if points were given.
@@ -155,13 +132,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
         treated. Computed on first access.
 
-        Of the geodesic distances (between landmarks); not available if several components are embedded
-        separately.
+        Not available if several components are embedded separately, like the next one.
     is_euclidean_ : bool
         Whether the distances are Euclidean, by the distance-matrix theorem (Burges sec. 2.2). Computed on
         first access.
-
-        Of the same distances.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their
@@ -184,12 +158,6 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     >>> model = Isomap(n_components=2, n_neighbors=10).fit(X[:1000])
     >>> model.transform(X[1000:]).shape
     (100, 2)
-
-    ``inverse_transform`` maps coordinates back to the roll:
-
-    >>> again = model.inverse_transform(model.transform(X[1000:]))
-    >>> bool(abs(again - X[1000:]).mean() < 0.02 * X.std())
-    True
 
     A tenth of the samples as landmarks gives nearly the same embedding:
 
@@ -237,103 +205,27 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         landmarks = given_landmarks(self.n_landmarks, self.approximation)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
-            return self._embed_ordinal(X, landmarks)
+            return ordinal_isomap_result(self, X, landmarks)
         if landmarks is not None:
-            refuse_weights(
-                weights, "landmarks", "the map is computed from the landmarks, not from all samples"
-            )
-            return self._embed_landmarks(X, landmarks)
-        solver, dtype = self._solver(), _geodesic_dtype(X)
-        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
+            refuse_weights(weights, "landmarks", "the map is computed from the landmarks alone")
+            return landmark_isomap_result(self, X, landmarks)
+        solver, dtype, n = self._solver(), geodesic_dtype(X), self.n_components
+        graph = neighborhood_graph(X, self._neighborhood(), n)
         split = split_graph(graph.graph, self.on_disconnected)
         weights = vertex_weights(weights, graph.vertex)
-        maps = [
-            isomap(
-                part,
-                self.n_components,
-                solver,
-                dtype=dtype,
-                order=self.order,
-                indefinite=self.indefinite,
-                weights=some,
-            )
-            for part, some in zip(split.parts, split.weights_of(weights), strict=True)
-        ]
-        for embedding in maps:
-            require_components(embedding, self.n_components if split.is_whole else 1, self.order)
-        embedding = join(maps, split, self.n_components, weights)
-        result = graph.result(embedding, split.labels, self.n_components, weights)
-        kernel = GeodesicKernel(split.parts[0], self.n_jobs, dtype) if len(maps) == 1 else None
-        spectrum = None if kernel is None else DistanceSpectrum(kernel, split.weights_of(weights)[0])
+        options: dict[str, Any] = {"dtype": dtype, "order": self.order, "indefinite": self.indefinite}
+        maps = []
+        for part, some in zip(split.parts, split.weights_of(weights), strict=True):
+            found = isomap(part, n, solver, weights=some, **options)
+            maps.append(with_components(found, n if split.is_whole else 1, self.order))
+        result = graph.result(join(maps, split, n, weights), split.labels, n, weights)
+        distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
+        spectrum = DistanceSpectrum(distance, split.weights_of(weights)[0]) if len(maps) == 1 else None
         return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
-
-    def _embed_landmarks(self, X: Any, option: Landmarks) -> FitResult:
-        """Fit landmark Isomap to validated data."""
-        choice = check_landmarks(option, self.n_components, X, not self._is_precomputed())
-        solver, dtype = self._solver(), np.float32 if X.dtype == np.float32 else np.float64
-        require_landmark_memory(X.shape[0], choice.count or self.n_components + 1, dtype)
-        neighborhood = self._neighborhood()
-        given = given_vertices(X, choice, neighborhood)
-        landmarks = LandmarkOptions(choice.method, choice.count, given, option.tol)
-        graph = neighborhood_graph(X, neighborhood, self.n_components)
-        split = split_graph(graph.graph, self.on_disconnected)
-        results = [
-            landmark_isomap(
-                part,
-                self.n_components,
-                min(self.n_components, part.n_vertices - 1) if split.is_whole else 1,
-                landmarks,
-                solver,
-                dtype=dtype,
-                order=self.order,
-                indefinite=self.indefinite,
-                piece=number,
-            )
-            for number, part in enumerate(split.parts)
-        ]
-        embedding = join([each.embedding for each in results], split, self.n_components)
-        result = graph.result(embedding, split.labels, self.n_components)
-        which = result.embedding.columns
-        if result.vertex is not None:
-            which = np.unique(result.vertex, return_index=True)[1][which]
-        searches = [each.search for each in results if each.search is not None]
-        return result.with_attributes(
-            {
-                **spectral_attributes(result.embedding),
-                **landmark_attributes(choice, which, searches),
-                "_spectrum_": DistanceSpectrum(results[0].distances) if len(results) == 1 else None,
-            }
-        )
-
-    def _embed_ordinal(self, X: Any, landmarks: Landmarks | None) -> FitResult:
-        """Fit ordinal Isomap to validated data."""
-        if landmarks is not None:
-            raise ValueError(
-                "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
-            )
-        ordinal = self.ordinal if isinstance(self.ordinal, Ordinal) else Ordinal()
-        options = OrdinalOptions(
-            self.n_components, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, self._seed()
-        )
-        require_pair_memory(X.shape[0])
-        graph = neighborhood_graph(X, self._neighborhood(), self.n_components)
-        split = split_graph(graph.graph, self.on_disconnected)
-        maps = [ordinal_isomap(part, options, self.n_jobs) for part in split.parts]
-        layouts = [embedding.layout for embedding in maps]
-        warn_if_not_converged(layouts, options)
-        stress = np.array([layout.stress for layout in layouts])
-        result = graph.result(join(maps, split, self.n_components), split.labels, self.n_components)
-        return result.with_attributes(
-            {
-                "stress_": float(stress[0]) if len(stress) == 1 else stress,
-                "n_iter_": max(layout.n_iter for layout in layouts),
-                "_spectrum_": None,
-            }
-        )
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.
@@ -348,16 +240,3 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
 
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)
-
-
-def _geodesic_dtype(X: Any) -> type:
-    """Return single precision if the data have no more or if double precision would not fit in memory."""
-    n = X.shape[0]
-    single = X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n)
-    dtype = np.float32 if single else np.float64
-    _memory.require(
-        1.1 * np.dtype(dtype).itemsize * n * n,
-        f"Isomap of {n} points (their geodesic distances)",
-        "set n_landmarks, or fit a sample and transform the rest",
-    )
-    return dtype

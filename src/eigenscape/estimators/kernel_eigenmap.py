@@ -10,16 +10,13 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_in_memory
-from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._collections import by_blocks, rowwise
+from eigenscape.estimators._graph import Vertices, vertices
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._vertices import Vertices, vertices
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
@@ -149,18 +146,15 @@ class KernelEigenmap(Estimator):
     graph_ : sparse array of shape (n_vertices, n_vertices)
         Edge weights; duplicate samples share a vertex.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     n_features_in_ : int
@@ -223,6 +217,7 @@ class KernelEigenmap(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @by_blocks("sample_fit.fit_without_graph")
     def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
         """Fit the map.
 
@@ -243,8 +238,6 @@ class KernelEigenmap(Estimator):
         """
         with fitting(self):
             self._check_kernels()
-            if is_collection(X) and graph is None:
-                return fit_to_sample(self, X, spectral=False)
             rows = self._validate_rows(X, reset=True)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
@@ -414,7 +407,6 @@ class KernelEigenmap(Estimator):
 
     def _validate_rows(self, X: Any, reset: bool) -> Any:
         """Validate training rows (``reset``) or new rows."""
-        check_in_memory(self, X)
         X = validate_rows(
             self,
             X,

@@ -7,29 +7,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
-    bind,
+    TrainingRows,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
-    given_dictionary,
     projection_error,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
-from eigenscape.kernels.base import Kernel
+from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.dictionary_embedding import greedy_embedding
-from eigenscape.methods.kernel_pca import check_components, kernel_pca, require_components
+from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from eigenscape.distributed import Blocks
 
 
 class KernelPCA(InverseMixin, KernelEstimator):
@@ -97,8 +95,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     residuals_ : ndarray
         Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
@@ -110,8 +107,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
     dictionary_ : array of shape (m, n_features)
         Samples of the dictionary. Set if a dictionary is used.
     dictionary_indices_ : ndarray of shape (m,)
-        Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a
-        dictionary is used.
+        Indices of the dictionary in the training samples, or -1. Set if a dictionary is used.
     gram_error_bound_ : float
         Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
     inverse_error_ : float
@@ -186,39 +182,44 @@ class KernelPCA(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Blocks | None = None, weights: np.ndarray | None = None) -> FitResult:
-        if blocks is None:
-            check_components(self.n_components, X)
-        check_gamma(self.kernel, self.gamma)
-        parameters: dict[str, Any] = {
-            "gamma": self.gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "around_mean": True,
-        }
-        similarity = bind(kernel_by_name(self.kernel, **parameters), X, blocks)
-        check_inverse(self, pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
-        attributes = {} if gamma is None else {"gamma_": gamma}
-        solver = self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is None:
-            model = kernel_pca(
-                similarity,
-                self.n_components,
-                solver,
-                order=self.order,
-                storage=self._solver_option().storage,
-                weights=weights,
-            )
-            return spectral_result(require_components(model, self.n_components, self.order), attributes)
-        refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+        check_components(self.n_components, X)
+        if isinstance(self.approximation, Dictionary):
+            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
+            return self._embed_dictionary(TrainingRows(X))
+        similarity, attributes = self._bind(TrainingRows(X))
+        model = kernel_pca(
+            similarity,
+            self.n_components,
+            self._solver(),
+            order=self.order,
+            storage=self._solver_option().storage,
+            weights=weights,
+        )
+        return spectral_result(with_components(model, self.n_components, self.order), attributes)
+
+    def _embed_dictionary(self, rows: Any) -> FitResult:
+        """Fit with a dictionary to training rows, in memory or elsewhere."""
+        similarity, attributes = self._bind(rows)
+        self._solver()  # checks the parameters
         if self.order == "magnitude":
             raise ValueError(
                 "order='magnitude' is for indefinite kernels, but a dictionary needs a positive semi-definite"
                 " kernel; use order='value'"
             )
-        options, rows = dictionary_options(self, dictionary, "additive"), X if blocks is None else None
-        state = fit_by_dictionary(similarity, X, options, blocks, dictionary.points)
-        model = greedy_embedding(state, options, self.n_components, rows)
-        return spectral_result(model, {**dictionary_attributes(state, options, rows), **attributes})
+        options = dictionary_options(self, "additive")
+        state = fit_by_dictionary(self, similarity, rows, options)
+        model = greedy_embedding(state, options, self.n_components, rows.stored)
+        return spectral_result(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+
+    def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
+        """Bind the kernel to training rows; also return its fitted attributes."""
+        check_gamma(self.kernel, self.gamma)
+        kernel = kernel_by_name(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
+        )
+        similarity = rows.bind(kernel)
+        bound = similarity.kernel if isinstance(similarity, BoundPairwise) else None
+        check_inverse(self, bound)
+        gamma = getattr(bound, "gamma", None)
+        return similarity, {} if gamma is None else {"gamma_": gamma}

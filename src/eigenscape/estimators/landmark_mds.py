@@ -27,8 +27,8 @@ from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
-from eigenscape.methods.kernel_pca import check_components
-from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
+from eigenscape.methods.kernel_pca import check_components, with_components
+from eigenscape.methods.landmark_mds import OTHER_LANDMARKS, LandmarkSearch, landmark_mds
 from eigenscape.methods.mds import Indefinite
 from eigenscape.options import Landmarks
 from eigenscape.solvers import Order, SolverConfig
@@ -189,7 +189,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2
@@ -222,7 +222,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
                 landmarks = to_landmarks(distance, indices)
             model = self._fit_landmarks(landmarks, indices, solver)
             attributes = landmark_attributes(options, indices)
-            check_landmark_rank(len(model.eigenvalues), self.n_components, model.n_train)
+        model = with_components(model, self.n_components, self.order, OTHER_LANDMARKS)
         return spectral_result(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
 
     def _fit_landmarks(

@@ -8,14 +8,8 @@ import numpy as np
 
 from eigenscape._parameters import Limits
 from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
-from eigenscape.estimators._graph import (
-    Neighborhood,
-    SampleGraph,
-    given_graph,
-    neighborhood_graph,
-    unweighted,
-)
+from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._graph import Neighborhood, SampleGraph, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
@@ -100,11 +94,10 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         other samples on its map as new points. These three issue a
         :class:`~eigenscape.exceptions.DisconnectedGraphWarning`. "raise" raises an error.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -118,21 +111,17 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
 
         The matrix is ``c I - M``, with ``c = 1`` if ``c`` is None.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     anchors_ : ndarray of shape (n_anchors, n_features)
         Anchors. Set if ``approximation`` is Anchors.
     inverse_error_ : float
@@ -202,58 +191,35 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        self._check_parameters(*X.shape)
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+        neighborhood, n_components = given_neighborhood(self), self.n_components
+        self._check_parameters(neighborhood, *X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
         if self.approximation is not None:
-            return self._embed_anchors(X, weights)
-        solver = self._solver()
-        graph = self._graph(X)
+            if self.c is not None:
+                raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
+            n_anchors = check_anchors(self, X, neighborhood, weights)
+        solver, option, params = self._solver(), neighborhood.option, {}
+        graph = self._graph(X, neighborhood)
         split = split_graph(graph.graph, self.on_disconnected)
-        weights = vertex_weights(weights, graph.vertex)
-        option, params = self._neighborhood().option, {}
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
+        grams = [local_gram(part, option.metric, params) for part in split.parts]
+        method: dict[str, Any] = {"method": self.method, "reg": self.reg}
+        if self.approximation is not None:
+            model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
+            attributes = anchor_attributes(model)
+            return graph.result(model, split.labels, n_components, None, attributes, spectral=True)
+        weights = vertex_weights(weights, graph.vertex)
         maps = [
             locally_linear_embedding(
-                part,
-                self.n_components,
-                solver,
-                method=self.method,
-                reg=self.reg,
-                c=self.c,
-                gram=local_gram(part, option.metric, params),
-                weights=some,
+                part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
             )
-            for part, some in zip(split.parts, split.weights_of(weights), strict=True)
+            for part, gram, measure in zip(split.parts, grams, split.weights_of(weights), strict=True)
         ]
-        embedding = join(maps, split, self.n_components, weights)
-        result = graph.result(embedding, split.labels, self.n_components, weights)
-        return result.with_attributes(spectral_attributes(result.embedding))
-
-    def _embed_anchors(self, X: Any, weights: np.ndarray | None) -> FitResult:
-        """Fit the map that is linear in anchor weights to validated data."""
-        assert self.approximation is not None
-        if self.c is not None:
-            raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
-        metric = self._neighborhood().option.metric
-        n_anchors = check_anchors(
-            self.approximation, self.n_components, X, metric, self.on_disconnected, weights
-        )
-        graph = self._graph(X)
-        split = split_graph(graph.graph, self.on_disconnected)
-        embedding = anchored_lle(
-            split.parts[0],
-            self.n_components,
-            n_anchors,
-            self._solver(),
-            method=self.method,
-            reg=self.reg,
-            gram=local_gram(split.parts[0], metric, {}),
-        )
-        result = graph.result(embedding, split.labels, self.n_components)
-        return result.with_attributes({**spectral_attributes(embedding), **anchor_attributes(embedding)})
+        embedding = join(maps, split, n_components, weights)
+        return graph.result(embedding, split.labels, n_components, weights, spectral=True)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
@@ -268,13 +234,9 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self._check_fitted()
         return float(((1.0 if self.c is None else self.c) - self.eigenvalues_).sum())
 
-    def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)
-
-    def _graph(self, X: Any) -> SampleGraph:
-        neighborhood = self._neighborhood()
+    def _graph(self, X: Any, neighborhood: Neighborhood) -> SampleGraph:
         graph = neighborhood_graph(X, neighborhood, self.n_components)
-        if neighborhood.by_count:
+        if "n_neighbors_" in graph.attributes:
             self._check_n_neighbors(graph.attributes["n_neighbors_"])
         else:
             self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
@@ -285,9 +247,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         d = self.n_components
         return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
 
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+    def _check_parameters(self, neighborhood: Neighborhood, n_samples: int, n_features: int) -> None:
         d = self.n_components
-        neighborhood = self._neighborhood()
         if isinstance(neighborhood.option, SpanningTree) or (
             isinstance(neighborhood.option, KNNGraph) and neighborhood.option.symmetrize != "union"
         ):
@@ -295,8 +256,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
                 f"graph={neighborhood.option!r} is not supported: points are reconstructed from their nearest"
                 " neighbours; use KNNGraph(n_neighbors) or RadiusGraph(radius)"
             )
-        if neighborhood.by_count:
-            self._check_n_neighbors(neighborhood.count(n_samples))
+        if (k := neighborhood.count(n_samples)) is not None:
+            self._check_n_neighbors(k)
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"

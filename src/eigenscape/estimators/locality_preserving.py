@@ -7,14 +7,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigenscape import distributed
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_weight, validate_blocks
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._collections import by_blocks
+from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._vertices import neighbor_affinity, vertices, with_loops
+from eigenscape.estimators._running import fitting
+from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.options import Graph
 from eigenscape.quality.edge_distortion import distortion
@@ -88,18 +87,15 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         Set for dask collections: indices of the samples (at most 5000, random) that ``graph_`` connects. All
         other samples are connected to these; duplicate samples are not merged.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     n_features_in_ : int
@@ -143,6 +139,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @by_blocks("locality.fit")
     def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
         """Find the directions.
 
@@ -160,8 +157,6 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            if is_collection(X):
-                return self._fit_collection(X, graph)
             rows = check_rows(self, X)
             check_features(self.n_components, rows.shape[1])
             graph_data = vertices(self, rows, graph)
@@ -175,23 +170,11 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
             self.embedding_ = self._match_dtype(rows, (rows - self.mean_) @ self.components_.T)
         return self
 
-    def _fit_collection(self, X: Any, graph: Any) -> Self:
-        """Fit to a dask collection: connect all samples to a graph of at most ``ANCHORS`` of them."""
-        if graph is not None:
-            raise TypeError("graph= is not supported for dask collections; leave it out, or pass X.compute()")
-        blocks = validate_blocks(self, X, reset=True)
-        check_features(self.n_components, blocks.n_features)
-        with running(self):
-            anchors, self.anchor_indices_ = distributed.sample_rows(blocks, distributed.ANCHORS, seed=0)
-            check_weight(len(anchors), None)
-            affinity, _, attributes = neighbor_affinity(self, anchors)
-            projection, value = distributed.locality_of_blocks(
-                blocks, affinity, self.n_components, self.affine, float(self.regularization)
-            )
-        graph = with_loops(affinity.edges(), self.regularization)
-        self._set_attributes(projection, {**attributes, "graph_": graph, "distortion_": value})
-        self.embedding_ = self.transform(X)
-        return self
+    def _connect(self, anchors: np.ndarray) -> tuple[GraphAffinity, dict[str, Any]]:
+        """Return the graph of the anchors to which all samples are connected, and fitted attributes."""
+        check_features(self.n_components, anchors.shape[1])
+        affinity, _, attributes = neighbor_affinity(self, anchors)
+        return affinity, {**attributes, "graph_": with_loops(affinity.edges(), self.regularization)}
 
     def _set_attributes(self, projection: LocalityProjection, attributes: dict[str, Any]) -> None:
         self.mean_ = projection.mean

@@ -18,7 +18,7 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.kernel_pca import check_components, require_components
+from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.solvers import Order
 
@@ -81,8 +81,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     negative_fraction_ : float
         ``sum |l < 0| / sum |l|`` over the spectrum of the centred distances, before negative eigenvalues are
         treated. Computed on first access.
@@ -150,7 +149,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_components(self.n_components, X)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(
@@ -163,7 +162,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             storage=self._solver_option().storage,
             weights=weights,
         )
-        model = require_components(model, self.n_components, self.order)
+        model = with_components(model, self.n_components, self.order)
         return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:

@@ -99,8 +99,9 @@ class MetricMap(KernelEstimator):
         Number of landmarks.
     landmark_reason_ : str
         Explanation of the number of landmarks.
-    references_ : ndarray of shape (n_components + 1,)
-        Indices of the samples whose distances place a point, the origin first.
+    references_ : ndarray
+        Indices of the samples whose distances place a point: the origin, and one for each coordinate that is
+        not zero.
     residuals_ : ndarray
         Residual norms ``|K v - l v|`` of the eigenpairs, in the shape of ``eigenvalues_``.
     solver_ : str
@@ -152,7 +153,7 @@ class MetricMap(KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: None = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
         given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks("auto", "random")
         if self.approximation is None:

@@ -11,11 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape import distributed
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._method import Memory, Method
@@ -35,7 +34,7 @@ from eigenscape.methods.mixture_ppca import (
     run_mixture_em,
 )
 from eigenscape.methods.observed_data import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import WeightedSamples, noise_floor
+from eigenscape.methods.ppca_fit import PPCASamples, noise_floor
 from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
@@ -144,6 +143,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @by_blocks("mixture.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the mixture of largest likelihood.
 
@@ -162,36 +162,33 @@ class MixturePPCA(LatentMixin, Estimator):
         """
         with fitting(self):
             given = training_samples(self, X, sample_weight)
-            self._check_parameters(*given.shape)
-            random = check_random_state(self.random_state)
-            options = MixtureOptions(
-                noise_floor(given.variance, self.noise_floor),
-                self.n_components + 1.0,
-                self.tol,
-                self.max_iter,
-                SolverConfig(seed=int(random.randint(2**31 - 1))),
-            )
-            samples: MixtureSamples = (
-                WeightedMixtureSamples(given)
-                if isinstance(given, WeightedSamples)
-                else distributed.BlockMembers(given)
-            )
-            result = self._best_result(samples, options, random)
-            self._mixture_ = mixture = canonical_mixture(result.model, samples)
-            self.weights_ = mixture.proportions
-            self.means_ = np.stack([model.mean for model in mixture.models])
-            self.loadings_ = np.stack([model.loadings for model in mixture.models])
-            self.components_ = np.stack(
-                [orthonormal_directions(model.loadings).T for model in mixture.models]
-            )
-            self.noise_variances_ = np.array([model.noise for model in mixture.models])
-            lost = self.weights_ * given.weight < options.min_weight
-            self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
-            self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
-            self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
-            warn_if_stopped(self)
-            self._warn_if_degenerate(options)
+            self._fit(given, WeightedMixtureSamples(given))
         return self
+
+    def _fit(self, given: PPCASamples, samples: MixtureSamples) -> None:
+        """Find the mixture of validated samples, ``given`` also as samples of one model."""
+        self._check_parameters(*given.shape)
+        random = check_random_state(self.random_state)
+        options = MixtureOptions(
+            noise_floor(given.variance, self.noise_floor),
+            self.n_components + 1.0,
+            self.tol,
+            self.max_iter,
+            SolverConfig(seed=int(random.randint(2**31 - 1))),
+        )
+        result = self._best_result(samples, options, random)
+        self._mixture_ = mixture = canonical_mixture(result.model, samples)
+        self.weights_ = mixture.proportions
+        self.means_ = np.stack([model.mean for model in mixture.models])
+        self.loadings_ = np.stack([model.loadings for model in mixture.models])
+        self.components_ = np.stack([orthonormal_directions(model.loadings).T for model in mixture.models])
+        self.noise_variances_ = np.array([model.noise for model in mixture.models])
+        lost = self.weights_ * given.weight < options.min_weight
+        self.degenerate_ = (self.noise_variances_ <= options.min_noise) | lost
+        self.log_likelihoods_, self.log_likelihood_ = result.log_likelihoods, result.log_likelihoods[-1]
+        self.n_iter_, self.converged_ = len(result.log_likelihoods) - 1, result.converged
+        warn_if_stopped(self)
+        self._warn_if_degenerate(options)
 
     def _best_result(
         self, samples: MixtureSamples, options: MixtureOptions, random: np.random.RandomState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from eigenscape.estimators._base import Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.kernels.affinity import mutual_affinity
@@ -83,18 +83,15 @@ class NeighborEmbedding(Estimator):
     n_iter_ : int
         Number of iterations of the layout.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     n_features_in_ : int
         Number of features seen by ``fit``.
 
@@ -149,12 +146,10 @@ class NeighborEmbedding(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         options = self._layout_options()
         seed = self._seed()
-        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        neighborhood = Neighborhood(option, self.n_jobs, _NEIGHBORS)
-        graph = neighborhood_graph(X, neighborhood, self.n_components)
+        graph = neighborhood_graph(X, given_neighborhood(self, _NEIGHBORS), self.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = mutual_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         solver = SolverConfig("auto", _START_TOL, None, seed, self.n_jobs)

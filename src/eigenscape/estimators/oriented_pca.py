@@ -10,32 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from eigenscape import distributed
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import validate_blocks
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import paired, rowwise
+from eigenscape.estimators._base import KernelEstimator
+from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_matrix, check_pairs
+from eigenscape.estimators._rows import check_input, check_matrix
 from eigenscape.estimators._running import fitting
 from eigenscape.methods.oriented_pca import (
     Criterion,
     Orientation,
     OrientedLoss,
-    directions_of,
-    noise_moments,
     oriented_embedding,
     oriented_loss,
     oriented_pca,
 )
-from eigenscape.quality.loss import kernel_loss_curve, squared_errors_between
+from eigenscape.methods.pca import ScatterMoments
 from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class OrientedPCA(LinearMixin, Estimator):
+class OrientedPCA(LinearMixin, KernelEstimator):
     r"""Directions along which the signal varies much and the noise little.
 
     Finds the directions :math:`n_r` that maximise (Burges sec. 1.4)
@@ -147,6 +142,7 @@ class OrientedPCA(LinearMixin, Estimator):
             " of the signal and the mean square of the noise."
         )
 
+    @by_blocks("oriented.fit")
     def fit(self, X: Any, y: ArrayLike | None = None, *, noise: Any = None, distorted: Any = None) -> Self:
         """Find the directions from a signal and exactly one of ``y``, ``noise`` and ``distorted``.
 
@@ -168,51 +164,38 @@ class OrientedPCA(LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            _check_one_source(y, noise, distorted)
-            if is_collection(X):
-                return self._fit_collection(X, y, noise, distorted)
+            versions = self._versions(y, noise, distorted)
             rows = check_rows(self, X)
             signal = np.array(rows, dtype=np.float64)
-            if self.n_components is not None:
-                check_rank(self.n_components, *signal.shape)
-            vectors = self._noise_vectors(signal, y, noise, distorted)
-            self.mean_ = signal.mean(axis=0)
+            self._check_rank(*signal.shape)
+            vectors = self._noise_vectors(signal, y, noise, versions)
+            mean = signal.mean(axis=0)
             orientation = oriented_pca(
                 signal, vectors, self.n_components, self.regularization, self.criterion
             )
-            projected = (signal - self.mean_) @ orientation.directions
+            projected = (signal - mean) @ orientation.directions
             orientation = orientation.with_signs(
                 np.sign((canonical_signs(projected) * projected).sum(axis=0))
             )
             if self.criterion == "quotient":
-                self._model_ = oriented_embedding(signal, self.mean_, orientation)
+                self._model_ = oriented_embedding(signal, mean, orientation)
                 self.kernel_ = self._model_.kernel
-            self._set_attributes(orientation)
-            self.embedding_ = self._match_dtype(rows, (signal - self.mean_) @ self.components_.T)
+            self._set_attributes(mean, orientation)
+            self.embedding_ = self._match_dtype(rows, (signal - mean) @ self.components_.T)
         return self
 
-    def _fit_collection(self, X: Any, y: ArrayLike | None, noise: Any, distorted: Any) -> Self:
-        """Fit to a dask collection by reduction; no samples are stored."""
-        blocks = validate_blocks(self, X, reset=True)
-        signal = distributed.gather_moments(blocks)
-        if self.n_components is not None:
-            check_rank(self.n_components, signal.n_rows, blocks.n_features)
-        if noise is not None and not is_collection(noise):
-            moments = noise_moments([self._check_noise(noise, blocks.n_features)], blocks.n_features)
-        else:
-            versions = None if distorted is None else _versions(distorted)
-            moments = distributed.gather_noise(blocks, y, noise, versions)
-        orientation = directions_of(signal, moments, self.n_components, self.regularization, self.criterion)
-        signs = distributed.projection_signs(blocks, signal.mean, orientation.directions)
-        orientation = orientation.with_signs(signs)
-        self.mean_ = signal.mean
+    def _set_moments(self, signal: ScatterMoments, orientation: Orientation) -> None:
+        """Set the attributes for a signal that is known by its moments only."""
         if self.criterion == "quotient":
             self._model_ = oriented_loss(signal, orientation)
-        self._set_attributes(orientation)
-        self.embedding_ = self.transform(X)
-        return self
+        self._set_attributes(signal.mean, orientation)
 
-    def _set_attributes(self, orientation: Orientation) -> None:
+    def _check_rank(self, n_samples: int, n_features: int) -> None:
+        if self.n_components is not None:
+            check_rank(self.n_components, n_samples, n_features)
+
+    def _set_attributes(self, mean: np.ndarray, orientation: Orientation) -> None:
+        self.mean_ = mean
         self.components_, self.patterns_ = orientation.directions.T, orientation.patterns.T
         self.eigenvalues_, self.residuals_ = orientation.values, orientation.residuals
         self.regularization_ = orientation.regularization
@@ -225,67 +208,16 @@ class OrientedPCA(LinearMixin, Estimator):
                 f"{name} is not available with criterion='difference', which has no kernel; use 'quotient'"
             )
 
-    @rowwise()
-    def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Compute the unscaled eigenfunctions of ``kernel_``: coordinates / ``sqrt(q_r)`` (Bengio eq. 20).
+    def _functions(self, X: Any) -> np.ndarray:
+        return (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Points, as for ``transform``.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
-        self._check_kernel("eigenfunctions")
-        X = check_input(self, X, reset=False)
-        return self._match_dtype(X, (X - self.mean_) @ (self.components_.T / np.sqrt(self.eigenvalues_)))
-
-    @paired
-    def loss(self, X: Any = None, between: None = None) -> float:
-        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
-            unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
-            samples.
-        between : ignored
-            Not used, present for API consistency.
-
-        Returns
-        -------
-        float
-        """
-        self._check_kernel("loss")
-        return float(self.loss_curve(X, between)[-1])
-
-    @paired
-    def loss_curve(self, X: Any = None, between: None = None) -> np.ndarray:
-        """Compute ``loss`` for the first ``1, ..., n_components`` coordinates, from one fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, as for ``loss``. If None, the training samples.
-        between : ignored
-            Not used, present for API consistency.
-
-        Returns
-        -------
-        ndarray of shape (n_components,)
-            Losses; the last is ``loss(X)``.
-        """
-        self._check_kernel("loss_curve")
-        X, _ = check_pairs(self, X, between)
+    def _losses(self, X: Any, between: None, *, curve: bool) -> Any:
         if not isinstance(self._model_, OrientedLoss):
-            return kernel_loss_curve(self._model_, X)
-        return self._model_.training_curve() if X is None else self._model_.moments(X).mean_squares()[1:]
+            return super()._losses(X, between, curve=curve)
+        losses = self._model_.training_curve() if X is None else self._model_.moments(X).mean_squares()[1:]
+        return losses if curve else float(losses[-1])
 
     def _has_pair_moments(self) -> bool:
-        """Return whether the loss follows from sums over rows. A hook."""
         self._check_kernel("loss")
         return isinstance(self._model_, OrientedLoss)
 
@@ -294,21 +226,36 @@ class OrientedPCA(LinearMixin, Estimator):
         assert isinstance(self._model_, OrientedLoss)
         return self._model_.moments(check_input(self, X, reset=False))
 
-    def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
-        """Return the sums of the squared errors over pairs of rows. A hook."""
-        assert isinstance(self._model_, Embedding)
-        rows = check_input(self, X, reset=False)
-        others = rows if same else check_input(self, Z, reset=False)
-        return squared_errors_between(self._model_, rows, others, same=same, curve=curve)
+    def _versions(self, y: object, noise: object, distorted: Any) -> list[Any] | None:
+        """Return the distorted versions, None for another source of noise; exactly one must be given."""
+        sources = {"y": y, "noise": noise, "distorted": distorted}
+        given = [name for name, value in sources.items() if value is not None]
+        if not given:
+            raise ValueError(
+                "OrientedPCA requires y to be passed, but the target y is None: pass y (the group of each"
+                " sample), noise= or distorted="
+            )
+        if len(given) > 1:
+            raise ValueError(
+                f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of"
+                " them"
+            )
+        if distorted is None:
+            return None
+        single = not isinstance(distorted, Sequence) and getattr(distorted, "ndim", None) == 2
+        try:
+            versions = [distorted] if single else list(distorted)
+        except TypeError:
+            raise ValueError(f"distorted={distorted!r} must be a list of arrays of the shape of X") from None
+        if not versions:
+            raise ValueError("distorted=[] is empty; pass at least one array of the shape of X")
+        return versions
 
     def _noise_vectors(
-        self, X: np.ndarray, y: ArrayLike | None, noise: Any, distorted: Any
+        self, X: np.ndarray, y: ArrayLike | None, noise: Any, versions: list[Any] | None
     ) -> list[np.ndarray]:
         """Return the noise vectors, in one or several arrays."""
-        if distorted is not None:
-            versions = _versions(distorted)
-            if not versions:
-                raise ValueError("distorted=[] is empty; pass at least one array of the shape of X")
+        if versions is not None:
             return [self._check_version(f"distorted[{k}]", each, X) - X for k, each in enumerate(versions)]
         if noise is not None:
             return [self._check_noise(noise, X.shape[1])]
@@ -349,31 +296,6 @@ class OrientedPCA(LinearMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True  # scikit-learn's checks pass no other source of noise
         return tags
-
-
-def _check_one_source(y: object, noise: object, distorted: object) -> None:
-    """Raise an error unless exactly one source of noise is given."""
-    sources = {"y": y, "noise": noise, "distorted": distorted}
-    given = [name for name, value in sources.items() if value is not None]
-    if not given:
-        raise ValueError(
-            "OrientedPCA requires y to be passed, but the target y is None: pass y (the group of each"
-            " sample), noise= or distorted="
-        )
-    if len(given) > 1:
-        raise ValueError(
-            f"OrientedPCA takes its noise from one source, got {' and '.join(given)}; pass only one of them"
-        )
-
-
-def _versions(distorted: Any) -> list[Any]:
-    """Return the distorted versions as a list; a single array is one version."""
-    if not isinstance(distorted, Sequence) and getattr(distorted, "ndim", None) == 2:
-        return [distorted]
-    try:
-        return list(distorted)
-    except TypeError:
-        raise ValueError(f"distorted={distorted!r} must be a list of arrays of the shape of X") from None
 
 
 def _group_means(X: np.ndarray, y: ArrayLike | None) -> np.ndarray:

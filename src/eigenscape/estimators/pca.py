@@ -9,16 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
-from eigenscape.distributed import is_collection
-from eigenscape.distributed.dispatch import check_weight, validate_blocks, weight_blocks
-from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import averaged, paired, rowwise
+from eigenscape.estimators._base import KernelEstimator
+from eigenscape.estimators._collections import averaged, by_blocks
 from eigenscape.estimators._linear import LinearMixin, check_n_components
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_pairs, check_weights
+from eigenscape.estimators._rows import check_input, check_weights
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import DenseSolver
 from eigenscape.kernels.base import BoundKernel
@@ -43,7 +40,7 @@ from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.quality.pair_moments import PairMoments
 
 
-class PCA(LinearMixin, Estimator):
+class PCA(LinearMixin, KernelEstimator):
     r"""Principal component analysis: directions of largest variance.
 
     Finds the orthonormal :math:`e_r` that maximise the variance :math:`e' C e` of the data along them (Burges
@@ -162,6 +159,7 @@ class PCA(LinearMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @by_blocks("pca.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the principal components of ``X``.
 
@@ -180,8 +178,6 @@ class PCA(LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            if is_collection(X):
-                return self._fit_collection(X, sample_weight)
             X = check_input(self, X, reset=True)
             weights = check_weights(sample_weight, X)
             solver = self._solver()
@@ -195,20 +191,14 @@ class PCA(LinearMixin, Estimator):
             self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self
 
-    def _fit_collection(self, X: Any, sample_weight: ArrayLike | None) -> Self:
-        """Fit to a dask collection by reduction; no samples are stored."""
-        with running(self):
-            solver = self._solver()
-            blocks, weights = validate_blocks(self, X, reset=True), weight_blocks(sample_weight)
-            moments = distributed.gather_moments(blocks, weights)
-            check_weight(moments.weight, sample_weight)
-            n_components = check_n_components(self.n_components, moments.n_rows, len(moments.mean))
-            axes = pca_of_scatter(moments, n_components, solver)
+    def _fit_moments(self, moments: ScatterMoments) -> None:
+        """Fit to samples that are known by their moments only."""
+        n_components = check_n_components(self.n_components, moments.n_rows, len(moments.mean))
+        axes = pca_of_scatter(moments, n_components, self._solver())
         self._rows_, self._moments_ = None, moments
         self._set_attributes(axes)
-        self.embedding_ = self.transform(X)
-        return self
 
+    @by_blocks("pca.partial_fit")
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the components with further samples; the result does not depend on the chunks.
 
@@ -231,13 +221,19 @@ class PCA(LinearMixin, Estimator):
         first = "n_samples_seen_" not in vars(self)
         check_parameters(self)
         with running(self):
-            solver = self._solver()
-            moments = self._chunk_moments(X, sample_weight, first)
-            if not first:
-                moments = self._seen_moments().merge(moments)
-            d = len(moments.mean)
-            n_components = check_n_components(self.n_components, max(moments.n_rows, d + 1), d)
-            axes = axes_if_determined(moments, n_components, solver)
+            X = check_input(self, X, reset=first, chunk=True)
+            weights = None if sample_weight is None else check_weights(sample_weight, X, min_sum=0)
+            self._add_moments(scatter_moments(_center(X, weights, self.n_jobs)))
+        return self
+
+    def _add_moments(self, moments: ScatterMoments) -> None:
+        """Update the components with the moments of further samples."""
+        solver = self._solver()
+        if "n_samples_seen_" in vars(self):
+            moments = self._seen_moments().merge(moments)
+        d = len(moments.mean)
+        n_components = check_n_components(self.n_components, max(moments.n_rows, d + 1), d)
+        axes = axes_if_determined(moments, n_components, solver)
         names = ("n_features_in_", "feature_names_in_")
         columns = {name: getattr(self, name) for name in names if name in vars(self)}
         self._reset()
@@ -246,16 +242,6 @@ class PCA(LinearMixin, Estimator):
         self._rows_, self._moments_, self.n_samples_seen_ = None, moments, moments.weight
         if axes is not None:
             self._set_attributes(axes)
-        return self
-
-    def _chunk_moments(self, X: Any, sample_weight: ArrayLike | None, first: bool) -> ScatterMoments:
-        """Return the moments of further samples."""
-        if is_collection(X):
-            blocks = validate_blocks(self, X, reset=first)
-            return distributed.gather_moments(blocks, weight_blocks(sample_weight))
-        X = check_input(self, X, reset=first, chunk=True)
-        weights = None if sample_weight is None else check_weights(sample_weight, X, min_sum=0)
-        return scatter_moments(_center(X, weights, self.n_jobs))
 
     def _seen_moments(self) -> ScatterMoments:
         """Return the moments of the samples seen so far."""
@@ -291,69 +277,20 @@ class PCA(LinearMixin, Estimator):
         """Fit to ``X`` and return its coordinates, ``embedding_``; for the arguments see ``fit``."""
         return self.fit(X, y, sample_weight, **fit_params).embedding_
 
-    @rowwise()
-    def eigenfunctions(self, X: Any) -> np.ndarray:
-        """Compute the unscaled eigenfunctions ``f_r(x)`` of the coordinates (Bengio eq. 20).
+    def _functions(self, X: Any) -> np.ndarray:
+        return self._axes_.project(as_product_operand(X)) * np.sqrt(
+            self._axes_.weight / self._axes_.eigenvalues
+        )
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
-        self._check_fitted()
-        X = check_input(self, X, reset=False)
-        scale = np.sqrt(self._axes_.weight / self._axes_.eigenvalues)
-        return self._match_dtype(X, self._axes_.project(as_product_operand(X)) * scale)
-
-    @paired
-    def loss(self, X: Any = None, between: None = None) -> float:
-        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, at least 2. The mean is over all pairs of two different held-out points, an
-            unbiased estimate of the generalisation error. If None, the mean is over all pairs of training
-            samples: the sum of the squared discarded eigenvalues over ``n_samples ** 2``.
-        between : ignored
-            Not used, present for API consistency.
-
-        Returns
-        -------
-        float
-        """
-        return float(self.loss_curve(X, between)[-1])
-
-    @paired
-    def loss_curve(self, X: Any = None, between: None = None) -> np.ndarray:
-        """Compute ``loss`` for the first ``1, ..., n_components`` coordinates, from one fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, as for ``loss``. If None, the training samples.
-        between : ignored
-            Not used, present for API consistency.
-
-        Returns
-        -------
-        ndarray of shape (n_components,)
-            Losses; the last is ``loss(X)``.
-        """
-        self._check_fitted()
-        X, _ = check_pairs(self, X, between)
-        with running(self):
-            if X is not None:
-                return held_out_losses(self._axes_, self._center_new(X))
+    def _losses(self, X: Any, between: None, *, curve: bool) -> Any:
+        if X is not None:
+            losses = held_out_losses(self._axes_, self._center_new(X))
+        else:
             training = self._seen_moments().scatter if self._rows_ is None else self._rows_
-            return training_losses(self._axes_, training)
+            losses = training_losses(self._axes_, training)
+        return losses if curve else float(losses[-1])
 
     def _has_pair_moments(self) -> bool:
-        """Return whether the loss follows from sums over rows. A hook."""
         self._check_fitted()
         return has_pair_moments(self._axes_)
 
@@ -362,7 +299,6 @@ class PCA(LinearMixin, Estimator):
         return pair_moments(self._axes_, self._center_new(check_input(self, X, reset=False)))
 
     def _pair_squares(self, X: Any, Z: Any, *, same: bool, curve: bool) -> np.ndarray:
-        """Return the sums of the squared errors over pairs of rows. A hook."""
         rows = self._center_new(check_input(self, X, reset=False))
         others = rows if same else self._center_new(check_input(self, Z, reset=False))
         squares = pair_squares(self._axes_, rows, others, same)
@@ -397,6 +333,9 @@ class PCA(LinearMixin, Estimator):
 
     def _center_new(self, X: Any) -> CenteredRows:
         return CenteredRows(as_product_operand(X), self.mean_)
+
+    def _check_kernel(self, name: str) -> None:
+        self._check_fitted()
 
     def _check_fitted(self) -> None:
         if "n_samples_seen_" in vars(self) and "components_" not in vars(self):

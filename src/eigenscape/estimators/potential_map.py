@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenscape import _memory
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.estimators._validation import check_count
@@ -86,18 +86,15 @@ class PotentialMap(Estimator):
     n_iter_ : int
         Number of iterations of metric MDS.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     n_features_in_ : int
         Number of features seen by ``fit``.
 
@@ -150,7 +147,7 @@ class PotentialMap(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None) -> FitResult:
+    def _embed(self, X: Any) -> FitResult:
         options = self._options()
         n_cells = min(options.n_landmarks, X.shape[0])
         _memory.require(
@@ -158,9 +155,7 @@ class PotentialMap(Estimator):
             f"a potential map of {n_cells} cells (all their pairs)",
             "lower n_landmarks",
         )
-        option = unweighted(given_graph(self.graph, self.n_neighbors, self.metric))
-        neighborhood = Neighborhood(option, self.n_jobs)
-        graph = neighborhood_graph(X, neighborhood, options.n_components)
+        graph = neighborhood_graph(X, given_neighborhood(self), options.n_components)
         split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)

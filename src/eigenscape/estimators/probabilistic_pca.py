@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._method import Memory, Method
@@ -121,6 +122,7 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @by_blocks("ppca.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the maximum-likelihood model.
 
@@ -138,15 +140,19 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            samples = training_samples(self, X, sample_weight)
-            options = self._options(samples)
-            result = fit_ppca(samples, options)
-            self._set_model(result)
-            model = result.model
-            self.components_ = orthonormal_directions(model.loadings).T
-            self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
-            self.n_components_ = model.loadings.shape[1]
-            self.method_ = options.method
+            self._fit(training_samples(self, X, sample_weight))
+        return self
+
+    def _fit(self, samples: PPCASamples) -> None:
+        """Find the model of validated samples."""
+        options = self._options(samples)
+        result = fit_ppca(samples, options)
+        self._set_model(result)
+        model = result.model
+        self.components_ = orthonormal_directions(model.loadings).T
+        self.explained_variance_ = np.square(np.linalg.norm(model.loadings, axis=0)) + model.noise
+        self.n_components_ = model.loadings.shape[1]
+        self.method_ = options.method
         warn_if_stopped(self)
         if result.noise_at_floor:
             warn(
@@ -155,7 +161,6 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
                 " depend on it; lower n_components, or use PCA",
                 NoiseFloorWarning,
             )
-        return self
 
     def _options(self, samples: PPCASamples) -> PPCAOptions:
         """Validate the parameters."""

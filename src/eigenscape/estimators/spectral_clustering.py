@@ -7,90 +7,54 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.cluster import KMeans
-from sklearn.utils.validation import check_is_fitted
 
-from eigenscape import distributed
-from eigenscape._progress import stage
-from eigenscape._warnings import warn
-from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
-from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import (
-    AffinityMixin,
-    AffinityOptions,
-    affinity_matrix,
-    bind_affinity,
-    fit_affinity_dictionary,
+from eigenscape.estimators._affinity import AffinityMixin, AffinityOptions, affinity_matrix, bind_affinity
+from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._clusters import (
+    BY_CUT,
+    assign_clusters,
+    assignment_rule,
+    check_clusters,
+    chosen_count,
+    cluster_by_dictionary,
+    map_by_dictionary,
+    n_coordinates,
+    predict,
+    predict_proba,
+    require_clusters,
 )
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
-from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._dictionary import (
-    dictionary_options,
-    given_dictionary,
-    projection_error,
-    warn_if_disconnected,
-)
+from eigenscape.estimators._dictionary import projection_error
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._running import running
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
-from eigenscape.estimators._weights import (
-    DICTIONARY_WEIGHTS,
-    fit_weighted,
-    refuse_weights,
-)
-from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
+from eigenscape.estimators._weights import fit_weighted
+from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import n_points
-from eigenscape.methods.assignment import (
-    NearestCenter,
-    Rotation,
-    Rule,
-    rule_attributes,
-    rule_of_centers,
-    rule_of_cuts,
-    rule_of_rotation,
-)
-from eigenscape.methods.clustering import (
-    CountEvidence,
-    cluster_centers,
-    cluster_sums,
-    count_evidence,
-    low_rank_cut,
-    normalized_cut,
-)
-from eigenscape.methods.dictionary_embedding import greedy_spectral_map
-from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions, spectral_map
-from eigenscape.operators import DividedOperator, Operator, gram
+from eigenscape.methods.clustering import count_evidence
+from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
+from eigenscape.operators import DividedOperator, gram
 from eigenscape.options import Dictionary
 from eigenscape.pieces import OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
-#: Methods that compare cuts, and need the affinity matrix.
-_BY_CUT = ("threshold", "recursive")
 
 
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
     The affinity is divided by the square roots of its row sums (Bengio eq. 11). ``assign_labels="kmeans"``
-    scales the rows of the first eigenfunctions to length one and runs k-means (Ng, Jordan and Weiss).
-    "discretize" rotates these rows to be as near as possible to indicators of clusters (Yu and Shi 2003),
-    "cluster_qr" by the pivots of a QR decomposition (Damle et al. 2019), which has no start to
-    choose; a point belongs to the largest of its rotated coordinates. "threshold" splits the samples in two
-    at the value of the second generalised eigenvector with the smallest normalised cut (Shi and Malik), and
-    "recursive" splits the parts again, each time the part and at the value of the generalised eigenvector
-    with the smallest cut, which gives a hierarchy of clusters (``linkage_``). New points are mapped by the
-    Nystrom formula and assigned by the same centres, rotation or thresholds.
-
-    The number of clusters can be chosen from the data: ``n_clusters="auto"`` takes, of the numbers whose
-    clusters stay the same when the samples are given random weights, the one with the largest eigengap.
+    scales the rows of the first eigenfunctions to length one and runs k-means (Ng, Jordan and Weiss);
+    "discretize" rotates these rows towards indicators of clusters (Yu and Shi 2003), "cluster_qr" by the
+    pivots of a QR decomposition (Damle et al. 2019). "threshold" splits the samples in two at the value of
+    the second generalised eigenvector with the smallest normalised cut (Shi and Malik); "recursive" splits
+    the parts again, which gives a hierarchy of clusters (``linkage_``). New points are mapped by the Nystrom
+    formula and assigned by the same centres, rotation or thresholds.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. Must be 2 for "threshold". "auto": chosen as above, with the evidence in
-        ``cluster_evidence_``; a :class:`~eigenscape.exceptions.WeakEvidenceWarning` is issued if no number of
-        clusters is stable. It takes the time of about ten fits and is not available with a dictionary.
+        Number of clusters; 2 for "threshold". "auto": of the numbers whose clusters are stable under random
+        weights of the samples, the one with the largest eigengap, at the time of about ten fits; a
+        :class:`~eigenscape.exceptions.WeakEvidenceWarning` is issued if none is. Needs all samples.
     assign_labels : {"kmeans", "discretize", "cluster_qr", "threshold", "recursive"}, default="kmeans"
         Method that derives the clusters from the coordinates, as above.
     n_components : int or None, default=None
@@ -99,12 +63,11 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     affinity : str, graph, callable or Kernel, default="nearest_neighbors"
         Similarity of samples. "nearest_neighbors": the graph of the ``n_neighbors`` nearest neighbours.
         "spanning_tree": the minimum spanning tree. A :class:`~eigenscape.options.KNNGraph`,
-        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` sets the weights
-        of edges and other rules, and ``n_neighbors`` and ``metric`` are then given in the object. "rbf",
-        "laplacian", "cosine", "linear", "poly", "sigmoid", a function of two samples or a Kernel:
-        non-negative similarities between all samples. "precomputed": ``X`` contains the similarities, dense
-        or sparse, and ``transform`` takes the similarities of new points to the training samples.
-        "precomputed_nearest_neighbors": ``X`` contains distances, dense or as a sparse neighbourhood graph.
+        :class:`~eigenscape.options.RadiusGraph` or :class:`~eigenscape.options.SpanningTree` also sets
+        weights of edges, ``n_neighbors`` and ``metric``. "rbf", "laplacian", "cosine", "linear", "poly",
+        "sigmoid", a function of two samples or a Kernel: non-negative similarities between all samples.
+        "precomputed": ``X`` contains similarities, and ``transform`` takes similarities of new points to the
+        training samples. "precomputed_nearest_neighbors": ``X`` contains distances, dense or sparse.
     n_neighbors : int or None, default=None
         Number of nearest neighbours of each sample. If None, 10, or fewer for fewer than 40 distinct samples:
         ``min(10, max(5, m // 4), m - 1)`` for ``m`` distinct samples.
@@ -114,10 +77,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     metric : str or callable, default="euclidean"
         Metric of the neighbour search: any metric of scikit-learn, or a function of two rows.
     random_state : int, RandomState instance or None, default=0
-        Seed of all random choices, such as the start vectors of iterative eigensolvers. If None, results may
-        differ between calls.
-
-        It is also the seed of k-means.
+        Seed of k-means and of iterative eigensolvers. If None, results may differ between calls.
     n_jobs : int or None, default=None
         Number of threads. -1: all cores. None: all cores, unless BLAS or joblib is limited to fewer threads.
         The result does not depend on the number of threads.
@@ -133,17 +93,15 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     n_init : int, default=10
         Number of starts of k-means. Ignored by the other methods.
     on_disconnected : {"connect", "per_component", "largest", "raise"}, default="connect"
-        Treatment of a graph with several connected components. "connect" adds the shortest edges that connect
-        them; "per_component" leaves them separate, so that no cluster contains samples of two components (at
-        most ``n_clusters`` components are allowed); "largest" clusters the largest and assigns all other
-        samples as new points. These issue a :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise"
-        raises an error.
+        Treatment of several connected components. "connect" adds the shortest edges that connect them;
+        "per_component" leaves at most ``n_clusters`` components separate; "largest" clusters the largest and
+        assigns all other samples as new points. These issue a
+        :class:`~eigenscape.exceptions.DisconnectedGraphWarning`; "raise" raises an error.
     eigen_solver : str, Solver or EigenSolver, default="auto"
-        Eigensolver: "auto", "dense", "lanczos", "shift-invert" or "multilevel". "auto" chooses by the shape
-        of the graph; see :mod:`eigenscape.solvers.policy`. An object with the methods of
-        :class:`~eigenscape.solvers.EigenSolver` is a user-defined solver; its results are verified, as for
-        the built-in solvers. A :class:`~eigenscape.options.Solver` also sets the tolerance and the number of
-        iterations.
+        "auto", "dense", "lanczos", "shift-invert" or "multilevel"; "auto" chooses by the shape of the graph,
+        see :mod:`eigenscape.solvers.policy`. A :class:`~eigenscape.options.Solver` also sets the tolerance
+        and the number of iterations. An object with the methods of :class:`~eigenscape.solvers.EigenSolver`
+        is a user-defined solver, whose results are verified.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -154,16 +112,13 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     n_clusters_ : int
         Number of clusters.
     cluster_evidence_ : dict of str to ndarray
-        The evidence for each number of clusters: "n_clusters"; "eigengap", the difference between that
-        eigenvalue and the next; and "stability", the mean adjusted Rand index between the clusters and the
-        clusters of reweighted samples, 1 if they are the same. Set if ``n_clusters="auto"``.
+        For each number "n_clusters" the "eigengap" to the next eigenvalue, and the "stability": mean adjusted
+        Rand index with the clusters of reweighted samples, at most 1. Set if ``n_clusters="auto"``.
     linkage_ : ndarray of shape (n_clusters - 1, 4)
-        The hierarchy of the clusters as a linkage matrix of :mod:`scipy.cluster.hierarchy`, whose observation
-        ``i`` is cluster ``i``. The height of a split is 2 minus its normalised cut, or the largest height of
-        the splits below it if that is larger. Set if ``assign_labels="recursive"``.
+        Linkage matrix of :mod:`scipy.cluster.hierarchy` whose observations are the clusters; a split has the
+        height 2 minus its normalised cut, at least as high as splits below. Set for "recursive".
     ncut_ : float
-        Normalised cut, summed over clusters: 0 for clusters without connections, ``n_clusters - 1`` or more
-        for a random assignment.
+        Normalised cut, summed over clusters: from 0 to ``n_clusters - 1`` (random assignment) or more.
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of the training samples: one for "threshold", ``n_clusters - 1`` for "recursive".
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
@@ -175,24 +130,20 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Gram matrix ``kernel_(X)`` of the training samples, largest first.
     kernel_ : BoundKernel
-        Data-dependent kernel: ``kernel_(Y)`` is the matrix of its values between any points and the training
-        samples.
+        Data-dependent kernel: ``kernel_(Y)`` are its values between any points and the training samples.
     affinity_matrix_ : sparse array or ndarray of shape (m, m)
         Affinities of the distinct training samples, computed at each access; sparse if the affinity is a
         graph. Not available with a dictionary or if components are embedded separately.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each sample, before components are connected. The largest component has label
-        0.
+        Connected component of each sample, before components are connected; the largest is 0.
     n_connected_components_ : int
         Number of connected components, before components are connected.
     degrees_ : ndarray of shape (n_samples,)
-        Number of edges of each sample in the neighbourhood graph, before components are connected. Duplicate
-        samples share a vertex.
+        Number of edges of each sample, before components are connected. Equal samples share a vertex.
     n_neighbors_ : int
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
-        Fraction of the true nearest neighbours that the search found, measured on a sample; 1 if the search
-        is exact.
+        Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
     width_ : float
         Width of heat weights. Set if the graph has ``weights="heat"``.
     gamma_ : float
@@ -206,8 +157,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     dictionary_ : array of shape (m, n_features)
         Samples of the dictionary. Set if a dictionary is used.
     dictionary_indices_ : ndarray of shape (m,)
-        Indices of the dictionary in the training samples; -1 for points that are not samples. Set if a
-        dictionary is used.
+        Indices of the dictionary in the training samples, or -1. Set if a dictionary is used.
     gram_error_bound_ : float
         Upper bound of the error of the approximate Gram matrix. Set if a dictionary is used.
     n_features_in_ : int
@@ -215,37 +165,25 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import make_moons
-    >>> from eigenscape import SpectralClustering
-    >>> X, y = make_moons(300, noise=0.05, random_state=0)
-    >>> model = SpectralClustering(n_clusters=2, on_disconnected="per_component").fit(X[:250])
-    >>> model.predict(X[250:]).shape
-    (50,)
-
-    The number of clusters from the data, and memberships between 0 and 1:
-
     >>> from sklearn.datasets import make_blobs
+    >>> from eigenscape import SpectralClustering
     >>> X, y = make_blobs(300, centers=4, cluster_std=1.5, random_state=3)
     >>> model = SpectralClustering("auto", assign_labels="recursive").fit(X)
-    >>> model.n_clusters_, model.linkage_.shape
-    (4, (3, 4))
-    >>> model.predict_proba(X[:5]).sum(axis=1)
-    array([1., 1., 1., 1., 1.])
+    >>> model.n_clusters_, model.predict(X[:5]).shape, model.predict_proba(X[:5]).shape
+    (4, (5,), (5, 4))
     """
 
     _method = Method(
-        "spectral-clustering",
-        aliases=("spectral",),
-        clusters="n_clusters",
-        memory=Memory(square=4.5, blocked=True),
+        "spectral-clustering", ("spectral",), clusters="n_clusters", memory=Memory(square=4.5, blocked=True)
     )
-    _meaning = (
-        "The coordinates are those in which the clusters were found; clusters are more meaningful"
-        " than distances."
-    )
+    _meaning = "The clusters were found in these coordinates; they are more meaningful than distances."
     fit = fit_weighted
+    predict = predict
+    predict_proba = predict_proba
     affinity_matrix_ = affinity_matrix
     projection_error = projection_error
+    _embed_dictionary = map_by_dictionary
+    _rule = assignment_rule
 
     def __init__(
         self,
@@ -282,241 +220,34 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, blocks: Any = None, weights: np.ndarray | None = None) -> FitResult:
-        self._check_parameters(n_points(X))
-        by_cut = self.assign_labels in _BY_CUT
-        options, solver = AffinityOptions.of(self), self._solver()
-        dictionary = given_dictionary(self.approximation)
-        if dictionary is not None:
-            refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
-            return self._embed_dictionary(X, options, dictionary, blocks)
-        samples = bind_affinity(X, options, 1 if self._auto else self._n_coordinates(self._given_count))
-        separate, most = self.on_disconnected == "per_component", self._most_clusters(n_points(X))
+    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+        check_clusters(self, n_points(X))
+        options, solver, by_cut = AffinityOptions.of(self), self._solver(), self.assign_labels in BY_CUT
+        auto = isinstance(self.n_clusters, str)
+        most = min(self.max_clusters, n_points(X) - 1) if auto else int(self.n_clusters)
+        if self.approximation is not None:
+            return cluster_by_dictionary(self, X, weights)
+        samples = bind_affinity(X, options, 1 if auto else n_coordinates(self, most), weights)
+        separate = self.on_disconnected == "per_component"
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
-        affinity = split.parts[0]  # the largest component, or all samples
-        solver = replace(solver, parts=split.joined)
-        similarities = (
-            gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.weights is None else affinity.weights
-        )
-        if by_cut and similarities.storage == "blocked":
+        affinity, attributes = split.parts[0], {}  # the largest component, or all samples
+        solver, measure = replace(solver, parts=split.joined), split.weights_of(samples.weights)[0]
+        edges = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.operator is None else affinity.operator
+        if by_cut and edges.storage == "blocked":
             raise NotEnoughMemoryError(
                 f"assign_labels={self.assign_labels!r} needs the affinity matrix in memory; use"
                 " assign_labels='kmeans'"
             )
-        vertex_measure = samples.weights(weights)
-        measure = split.weights_of(vertex_measure)[0]
-        given: dict[str, Any] = {"weights": similarities, "measure": measure}
-        attributes: dict[str, Any] = {}
-        if self._auto:
-            limit = min(most, n_points(affinity.kernel.X) - 1)
-            evidence = count_evidence(affinity.kernel, limit, solver, **given)
-            n_clusters, attributes = self._chosen_count(evidence)
-        else:
-            n_clusters = self._given_count
-        n_components = self._n_coordinates(n_clusters)
+        n_clusters = most
+        if auto:
+            limit = min(most, edges.shape[0] - 1)
+            evidence = count_evidence(affinity.kernel, limit, solver, operator=edges, measure=measure)
+            n_clusters, attributes = chosen_count(evidence), {"cluster_evidence_": evidence._asdict()}
+        n_components = n_coordinates(self, n_clusters)
         embed = laplacian_eigenmaps if by_cut else spectral_map
-        model = embed(affinity.kernel, n_components, solver, **given)
-        if split.is_whole:
-            require_eigenfunctions(model, n_components)
-        elif len(model.eigenvalues) < n_components:
-            raise ValueError(
-                f"the largest component has {n_points(affinity.kernel.X)} distinct samples and"
-                f" {len(model.eigenvalues)} eigenfunctions, but n_clusters={n_clusters} needs {n_components};"
-                " lower n_clusters, or use a graph with fewer components"
-            )
-        embedding = join([model], split, n_components, vertex_measure)
-        result = samples.result(embedding, split, n_components, vertex_measure)
-        edges = similarities if measure is None else DividedOperator(similarities, measure, -1.0)
-        return self._assign(result, model, edges, n_clusters, weights).with_attributes(attributes)
-
-    @property
-    def _auto(self) -> bool:
-        return isinstance(self.n_clusters, str)
-
-    @property
-    def _given_count(self) -> int:
-        assert not isinstance(self.n_clusters, str)
-        return self.n_clusters
-
-    def _chosen_count(self, evidence: CountEvidence) -> tuple[int, dict[str, Any]]:
-        """Return the number of clusters and the fitted attributes that justify it; warn if it is doubtful."""
-        n_clusters = evidence.best()
-        if evidence.is_weak:
-            warn(
-                f"n_clusters='auto' chose {n_clusters}, but no number of clusters from 2 to"
-                f" {evidence.n_clusters[-1]} is stable when the samples are reweighted (at best"
-                f" {evidence.stability.max():.2f}, see cluster_evidence_); the data may have no clusters",
-                WeakEvidenceWarning,
-            )
-        return n_clusters, {"cluster_evidence_": evidence._asdict()}
-
-    def _check_parameters(self, n_samples: int) -> None:
-        """Raise ValueError for invalid parameters."""
-        if not self._auto:
-            self._check_count(int(self.n_clusters), n_samples)
-        if self.assign_labels == "threshold" and self.n_clusters != 2:
-            raise ValueError(
-                f"assign_labels='threshold' gives two clusters, got n_clusters={self.n_clusters}; use"
-                " assign_labels='kmeans'"
-            )
-        if self.assign_labels in _BY_CUT and self.approximation is not None:
-            raise ValueError(
-                f"assign_labels={self.assign_labels!r} compares all cuts, which needs all similarities; use"
-                " 'kmeans' with a dictionary"
-            )
-        if self.n_clusters == "auto":
-            self._check_auto(n_samples)
-
-    def _check_auto(self, n_samples: int) -> None:
-        """Raise ValueError if the number of clusters cannot be chosen."""
-        if self.approximation is not None:
-            raise ValueError(
-                "n_clusters='auto' reweights all samples, and a dictionary counts every row once; set"
-                " n_clusters, or leave out the dictionary"
-            )
-        if n_samples < 4:
-            raise ValueError(f"n_clusters='auto' needs at least 4 samples, got n_samples={n_samples}")
-        if self.n_components is not None:
-            raise ValueError(
-                f"n_components={self.n_components} cannot be set with n_clusters='auto', which takes as many"
-                " as clusters; leave it out"
-            )
-
-    def _check_count(self, n_clusters: int, n_samples: int) -> None:
-        """Raise ValueError if there cannot be so many clusters, or not with so many coordinates."""
-        wanted = n_clusters if self.n_components is None else self.n_components
-        if self.assign_labels != "kmeans" and wanted != n_clusters:
-            raise ValueError(
-                f"assign_labels={self.assign_labels!r} needs as many coordinates as clusters, got"
-                f" n_components={wanted} and n_clusters={n_clusters}; leave n_components out, or use"
-                " assign_labels='kmeans'"
-            )
-        if wanted == 1 < n_clusters:
-            raise ValueError(
-                f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
-                f" n_clusters={n_clusters}; use n_components of at least 2"
-            )
-        for name, value in (("n_clusters", n_clusters), ("n_components", wanted)):
-            if value > n_samples:
-                raise ValueError(
-                    f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
-                )
-
-    def _n_coordinates(self, n_clusters: int) -> int:
-        """Return the number of coordinates from which the clusters are derived."""
-        if self.assign_labels == "recursive":
-            return max(n_clusters - 1, 1)
-        if self.assign_labels == "threshold":
-            return 1
-        return n_clusters if self.n_components is None else self.n_components
-
-    def _most_clusters(self, n_samples: int) -> int:
-        """Return the largest number of clusters that the parameters allow."""
-        return min(self.max_clusters, n_samples - 1) if self.n_clusters == "auto" else self.n_clusters
-
-    def _embed_dictionary(
-        self, X: Any, options: AffinityOptions, dictionary: Dictionary, blocks: Any
-    ) -> FitResult:
-        n_components = self._n_coordinates(self._given_count)
-        fit_options = dictionary_options(self, dictionary, "divisive")
-        state, attributes = fit_affinity_dictionary(
-            X, options, fit_options, n_components, blocks, dictionary.points
-        )
-        model = greedy_spectral_map(state, fit_options, n_components, X if blocks is None else None)
-        warn_if_disconnected(model, self.on_disconnected)
-        result = spectral_result(model, attributes)
-        if blocks is not None:
-            return self._assign_blocks(result, blocks)
-        assert isinstance(model.kernel, LowRankKernel)
-        return self._assign(result, model, LowRankOperator(model.kernel), self._given_count)
-
-    def _assign(
-        self,
-        result: FitResult,
-        model: Embedding,
-        edges: Operator | LowRankOperator,
-        n_clusters: int,
-        weights: np.ndarray | None = None,
-    ) -> FitResult:
-        """Assign samples to clusters; ``model`` and ``edges`` belong to the part that is embedded."""
-        coordinates = result.coordinates()
-        rule: Rule
-        if self.assign_labels in _BY_CUT:
-            matrix = None if isinstance(edges, LowRankOperator) else edges.matrix()
-            assert matrix is not None
-            rule = rule_of_cuts(matrix, model, n_clusters, self.assign_labels == "recursive")
-        else:
-            with stage("clustering"):
-                rule = self._rule(coordinates, model.eigenfunctions.on_training, n_clusters, weights)
-        attributes = {
-            **rule_attributes(rule),
-            "labels_": rule.predict(coordinates).astype(np.int64),
-            "ncut_": normalized_cut(edges, rule.predict(model.coordinates)),
-        }
-        return result.with_attributes(attributes)
-
-    def _assign_blocks(self, result: FitResult, blocks: Any) -> FitResult:
-        """Cluster evenly spaced rows of a collection; compute the cut by sums over all rows."""
-        model, rows = result.embedding, distributed.evenly_spaced(blocks, 50_000)
-        rule = self._rule(model.transform(rows), model.functions(rows), self._given_count)
-        sums = distributed.reduce_blocks(cluster_sums, blocks, np.add, model, rule)
-        cut = low_rank_cut(model.kernel.span.from_values(sums))
-        return result.with_attributes({**rule_attributes(rule), "ncut_": cut})
-
-    def _rule(
-        self,
-        coordinates: np.ndarray,
-        functions: np.ndarray,
-        n_clusters: int,
-        weights: np.ndarray | None = None,
-    ) -> Rotation | NearestCenter:
-        """Return the rule that assigns coordinates; ``functions`` are the eigenfunctions, not scaled."""
-        seed = self._seed()
-        if self.assign_labels != "kmeans":
-            pivoted = self.assign_labels == "cluster_qr"
-            return rule_of_rotation(coordinates, functions, pivoted, seed, weights)
-        centers = cluster_centers(coordinates, n_clusters, self.n_init, seed, self.n_jobs, weights)
-        kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
-        return rule_of_centers(kmeans.cluster_centers_, coordinates, kmeans.labels_, weights)
-
-    @rowwise(None, dtype=np.int64)
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each point.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        check_is_fitted(self)
-        with running(self):
-            X = check_input(self, X, reset=False)
-            return self._rule_.predict(self._model_.transform(X)).astype(np.int64)
-
-    @rowwise("n_clusters_", dtype=np.float64)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the membership of each point in each cluster.
-
-        Memberships are functions of the eigenfunctions at a point, not calibrated probabilities. With
-        "kmeans" they are memberships in Gaussians of equal width around the centres; with "discretize" and
-        "cluster_qr" the squares of the rotated coordinates; with "threshold" and "recursive" they decrease
-        exponentially with the distance from the thresholds that separate a point from a cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_new, n_features)
-            Points, as for ``transform``.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-            Rows have the sum 1, and the largest entry belongs to the cluster that ``predict`` returns.
-        """
-        check_is_fitted(self)
-        with running(self):
-            X = check_input(self, X, reset=False)
-            return self._rule_.memberships(self._model_.transform(X))
+        model = embed(affinity.kernel, n_components, solver, operator=edges, measure=measure)
+        require_clusters(model, n_components, n_clusters, split.is_whole)
+        embedding = join([model], split, n_components, samples.weights)
+        result = samples.result(embedding, split, n_components, attributes)
+        edges = edges if measure is None else DividedOperator(edges, measure, -1.0)
+        return assign_clusters(self, result, model, edges, n_clusters, weights)

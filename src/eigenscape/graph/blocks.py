@@ -80,8 +80,12 @@ class BlockIndex(RowSearch):
         self.known_symmetric = isinstance(metric, str)
         self._euclidean = metric in ("euclidean", "l2") and not params
         # Rows in single precision are stored as they are if their distances are computed in double precision.
-        keep = X.dtype == np.float32 and self._euclidean and not is_sparse(X)
-        self.X = np.ascontiguousarray(X) if keep else _float64(sparse.csr_array(X) if is_sparse(X) else X)
+        precision = np.float32 if X.dtype == np.float32 and self._euclidean else np.float64
+        self.X = (
+            sparse.csr_array(X).astype(np.float64)
+            if is_sparse(X)
+            else np.ascontiguousarray(X, dtype=precision)
+        )
         self.n_points = self.X.shape[0]
 
     @cached_property
@@ -260,14 +264,12 @@ class BlockIndex(RowSearch):
 
     def _map(self, search: Callable[[slice], T], Y: Rows) -> list[T]:
         """Call ``search`` for blocks of the rows of ``Y``, on several threads."""
+        blocks, results = list(self._blocks(Y.shape[0])), []
         with stage("neighbours", total=Y.shape[0]) as advance:
-
-            def one(block: slice) -> T:
-                result = search(block)
+            for block, result in zip(blocks, parallel_map(search, blocks, self.n_jobs), strict=True):
+                results.append(result)
                 advance(block.stop - block.start)
-                return result
-
-            return list(parallel_map(one, self._blocks(Y.shape[0]), self.n_jobs))
+        return results
 
     def _blocks(self, n_rows: int) -> Iterator[slice]:
         """Yield blocks of rows; bounds are selected from while they are in the processor's cache."""

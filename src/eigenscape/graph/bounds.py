@@ -41,6 +41,8 @@ class DistanceBounds:
         # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
         self._precision = np.float32 if 1e-30 < self.norms.max() < 1e30 else np.float64
         self._right = right.astype(self._precision, copy=False)
+        #: Relative error of a product, to which the slack is proportional.
+        self._error = 8 * np.finfo(self._precision).eps * (width + 1) ** 0.5
 
     def __call__(
         self, Y: np.ndarray, columns: slice = slice(None)
@@ -71,11 +73,7 @@ class DistanceBounds:
             rough[later, rows] = rough[rows, later].T
 
         run_parallel(multiply, range(0, n, TUNING.bound_tile), n_jobs)
-        return rough, np.zeros(n), self._slack(self.norms)
-
-    def _slack(self, base: np.ndarray) -> np.ndarray:
-        eps, width = np.finfo(self._precision).eps, self._right.shape[1]
-        return 8 * eps * width**0.5 * (base + self.norms.max())
+        return rough, np.zeros(n), self._error * (self.norms + self.norms.max())
 
     def _multiply(
         self, reduced: np.ndarray, base: np.ndarray, columns: slice
@@ -85,7 +83,7 @@ class DistanceBounds:
         left = np.empty((len(reduced), self._right.shape[1]), dtype=precision)
         np.multiply(reduced, -2, out=left[:, :-1], casting="same_kind")
         left[:, -1] = 1
-        return left @ self._right[columns].T, base, self._slack(base)
+        return left @ self._right[columns].T, base, self._error * (base + self.norms.max())
 
     def subset(self, order: np.ndarray) -> DistanceBounds:
         """Return the bounds for the rows ``X[order]``."""

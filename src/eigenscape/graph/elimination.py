@@ -64,48 +64,44 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)
     if count.sum() > TUNING.sparse_edges * m:
         n_sparse = min(n_sparse, int(TUNING.sparse_part * m))
-    needed = 8.0 * (m - n_sparse) ** 2 + 8.0 * m * min(n_sources, m)  # the core and the result
-    if _cost(count, n_sparse, n_sources) > search_cost or not _memory.fits(needed):
+    n_core = m - n_sparse
+    # Additions in the core, in the sweeps, and on the ways of the other sources into the core.
+    cost = 1.5 * float(count[n_sparse:] @ np.arange(n_core, 0, -1.0)) + n_sources * float(
+        count[:n_sparse].sum()
+    )
+    entered = 2.0 * float(count[max(n_sparse - 1, 0)])  # vertices of the core at which a source enters it
+    cost += n_sources * n_sparse / m * entered * n_core
+    needed = 8.0 * n_core**2 + 8.0 * m * min(n_sources, m)  # the core and the result
+    if cost > search_cost or not _memory.fits(needed):
         return None
     bounds = np.concatenate([[0], np.cumsum(count[:n_sparse])])
     order, rank, start, up = depth_first(order, bounds, up[: bounds[-1]], n_sparse)
-    weight, core = np.empty(len(up)), np.full((m - n_sparse, m - n_sparse), np.inf)
+    weight, core = np.empty(len(up)), np.full((n_core, n_core), np.inf)
     eliminate(lengths.indptr, lengths.indices, lengths.data, order, rank, start, up, weight, core)
     _solve_core(core, n_jobs)
     return Elimination(order, rank, start, up, weight, core)
-
-
-def _cost(count: np.ndarray, n_sparse: int, n_sources: int) -> float:
-    """Estimate the number of additions: core, sweeps, and the ways of sources outside of it into the core."""
-    n_core = len(count) - n_sparse
-    core = 1.5 * float(count[n_sparse:] @ np.arange(n_core, 0, -1.0))
-    entered = 2.0 * float(count[max(n_sparse - 1, 0)])  # vertices of the core at which a source enters it
-    outside = n_sources * n_sparse / len(count)
-    return core + n_sources * float(count[:n_sparse].sum()) + outside * entered * n_core
 
 
 def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
     """Replace the lengths of edges in the upper triangle by the distances, in place, block by block."""
     from eigenscape._compiled import dense_paths
 
-    m = len(w)
+    m, tile = len(w), TUNING.core_tile
     blocks = [(begin, min(begin + TUNING.core_block, m)) for begin in range(0, m, TUNING.core_block)]
     for number, block in enumerate(blocks):
         dense_paths.eliminate_within(w, *block)
-
-        def update(rows: tuple[int, int], block: tuple[int, int] = block) -> None:
-            dense_paths.eliminate_from(w, block[0], block[1], rows[0], rows[1], TUNING.core_tile)
-
-        run_parallel(update, blocks[number + 1 :], n_jobs)
+        run_parallel(
+            lambda rows, block=block: dense_paths.eliminate_from(w, *block, *rows, tile),
+            blocks[number + 1 :],
+            n_jobs,
+        )
     for begin, end in reversed(blocks):
         edges = dense_paths.later_edges(w, begin, end)
-
-        def extend(left: int, begin: int = begin, end: int = end, edges: tuple = edges) -> None:
-            start, via, length = edges
-            columns = left, min(left + TUNING.core_tile, m)
-            dense_paths.distances_to(
-                w, begin, end, start, via, length, columns[0], columns[1], TUNING.core_block
-            )
-
-        run_parallel(extend, range(end, m, TUNING.core_tile), n_jobs)
+        run_parallel(
+            lambda left, begin=begin, end=end, edges=edges: dense_paths.distances_to(
+                w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block
+            ),
+            range(end, m, tile),
+            n_jobs,
+        )
         dense_paths.distances_within(w, begin, end, *edges)

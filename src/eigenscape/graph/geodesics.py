@@ -27,20 +27,52 @@ Advance = Callable[[float], None]
 _searches: WeakKeyDictionary[NeighborGraph, _PathSearch | Elimination] = WeakKeyDictionary()
 
 
-def geodesics(graph: NeighborGraph, Y: Rows, n_jobs: int | None = None) -> np.ndarray:
+def geodesics(
+    graph: NeighborGraph | sparse.csr_array,
+    Y: Rows | None = None,
+    n_jobs: int | None = None,
+    dtype: DTypeLike = np.float64,
+    *,
+    half_squared: bool = False,
+) -> np.ndarray:
     """Compute the geodesic distances (n_new, m) from the points of ``Y`` to the vertices (Bengio eq. 14).
 
     A path from a new point begins with one of its edges and then passes through vertices only, so the result
     for a new point does not depend on the others.
+
+    Parameters
+    ----------
+    graph : NeighborGraph or csr_array of shape (m, m)
+        A connected graph; a matrix contains the lengths of each edge in both directions, with sorted indices.
+    Y : array of shape (n_new, n_features), optional
+        The points. If None, the vertices.
+    n_jobs : int or None
+        Number of threads.
+    dtype : dtype
+        The dtype to which the values are rounded, once.
+    half_squared : bool
+        Whether the values are ``-d^2 / 2``.
     """
-    return _rows_of_lengths(graph, Y, n_jobs, np.float64, lambda lengths: lengths)
+    from eigenscape._compiled.paths import store_rows
 
-
-def half_squared_geodesics(
-    graph: NeighborGraph, Y: Rows, n_jobs: int | None = None, dtype: DTypeLike = np.float64
-) -> np.ndarray:
-    """Compute ``-d^2 / 2`` (n_new, m) with the distances of :func:`geodesics`, rounded once."""
-    return _rows_of_lengths(graph, Y, n_jobs, dtype, half_squares)
+    if Y is None:
+        m = graph.n_vertices if isinstance(graph, NeighborGraph) else graph.shape[0]
+        entries = _at(np.arange(m), m)
+    else:
+        entries = _entry_edges(graph, Y)
+    search = _search_through(graph, entries.shape[0], n_jobs)
+    out: np.ndarray = np.empty(entries.shape, dtype=dtype)
+    with stage("geodesics", total=len(out)) as advance:
+        _for_batches(
+            lambda batch, distance: store_rows(
+                half_squares(distance) if half_squared else distance, search.rank, batch, out
+            ),
+            search,
+            entries,
+            advance,
+            n_jobs,
+        )
+    return out
 
 
 def half_squares(lengths: np.ndarray) -> np.ndarray:
@@ -50,53 +82,10 @@ def half_squares(lengths: np.ndarray) -> np.ndarray:
     return lengths
 
 
-def _rows_of_lengths(
-    graph: NeighborGraph,
-    Y: Rows,
-    n_jobs: int | None,
-    dtype: DTypeLike,
-    function: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Compute a function of the geodesic distances (n_new, m), in double precision, rounded once."""
-    entries = _entry_edges(graph, Y)
-    search = _search_through(graph, entries.shape[0], n_jobs)
-    return _lengths_from(search, entries, n_jobs, dtype, function)
-
-
-def vertex_geodesics(lengths: sparse.csr_array) -> np.ndarray:
-    """Compute the geodesic distances (m, m) between all vertices of a graph.
-
-    ``lengths`` (m, m) holds each edge in both directions, with sorted indices; the graph is connected.
-    """
-    m = lengths.shape[0]
-    search = _path_search(lengths, m, None)
-    return _lengths_from(search, _at(np.arange(m), m), None, np.float64, lambda values: values)
-
-
-def _lengths_from(
-    search: _PathSearch | Elimination,
-    entries: sparse.csr_array,
-    n_jobs: int | None,
-    dtype: DTypeLike,
-    function: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Compute a function of the distances (n_new, m) along the edges ``entries`` (n_new, m) and a graph."""
-    from eigenscape._compiled.paths import store_rows
-
-    out: np.ndarray = np.empty(entries.shape, dtype=dtype)
-
-    def store(batch: np.ndarray, distance: np.ndarray) -> None:
-        store_rows(function(distance), search.rank, batch, out)
-
-    with stage("geodesics", total=len(out)) as advance:
-        _for_batches(store, search, entries, advance, n_jobs)
-    return out
-
-
 def geodesic_products(
     graph: NeighborGraph, Y: Rows, V: np.ndarray, n_jobs: int | None = None, dtype: DTypeLike = np.float64
 ) -> np.ndarray:
-    """Compute the products (n_new, c) of ``V`` (m, c) with :func:`half_squared_geodesics`, not stored.
+    """Compute the products (n_new, c) of ``V`` (m, c) with ``-d^2 / 2`` of :func:`geodesics`, not stored.
 
     Paths are searched from the new points; or, if there are more of them than vertices, from the vertices,
     and continued to a new point by its best edge, ``d(y, i) = min_j d(y, j) + d(j, i)``.
@@ -306,24 +295,28 @@ def _require_entry(edges: sparse.csr_array) -> sparse.csr_array:
     return edges
 
 
-def _search_through(graph: NeighborGraph, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
-    """Return the way to shortest paths through a graph.
+def _search_through(
+    graph: NeighborGraph | sparse.csr_array, n_sources: int, n_jobs: int | None
+) -> _PathSearch | Elimination:
+    """Return the faster way to shortest paths from ``n_sources`` sources.
 
-    For many sources it is the one that is fastest for all vertices, and it is kept for later points. It does
-    not depend on what was kept, so that a model from a file gives the same results.
+    For many sources in a small :class:`NeighborGraph` it is the one that is fastest for all vertices, and it
+    is kept for later points. It does not depend on what was kept, so that a model from a file gives the same
+    results.
     """
-    m = graph.n_vertices
-    if m > TUNING.kept_vertices or are_few_sources(n_sources, m):
-        return _path_search(graph.distances, n_sources, n_jobs)
-    if graph not in _searches:
-        _searches[graph] = _path_search(graph.distances, m, n_jobs)
-    return _searches[graph]
-
-
-def _path_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
-    """Return the faster way to shortest paths from ``n_sources`` sources."""
-    elimination = eliminated(lengths, n_sources, n_jobs)
-    return elimination or _PathSearch(lengths, renumber=n_sources > TUNING.unnumbered_sources)
+    by_vertices = isinstance(graph, NeighborGraph)
+    lengths = graph.distances if isinstance(graph, NeighborGraph) else graph
+    m = lengths.shape[0]
+    kept = by_vertices and m <= TUNING.kept_vertices and not are_few_sources(n_sources, m)
+    if kept and graph in _searches:
+        return _searches[graph]
+    n_sources = m if kept else n_sources
+    search = eliminated(lengths, n_sources, n_jobs) or _PathSearch(
+        lengths, renumber=n_sources > TUNING.unnumbered_sources
+    )
+    if kept:
+        _searches[graph] = search
+    return search
 
 
 class _PathSearch:

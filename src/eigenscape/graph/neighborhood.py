@@ -35,7 +35,6 @@ from eigenscape.graph.sparse_distances import (
     scatter_rows,
     transpose,
     union,
-    union_with_transpose,
 )
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
@@ -193,7 +192,7 @@ def nearest_neighbor_graph(
         _check_symmetric(chosen)
     radii = np.maximum.reduceat(chosen.data, chosen.indptr[:-1])
     if joined == "union":
-        edges = union_with_transpose(chosen, n_jobs)
+        edges = union(chosen, transpose(chosen, n_jobs), n_jobs)
     else:
         edges = combine_edges(joined, chosen, transpose(chosen, n_jobs), chosen, chosen, n_neighbors)
     vertices = rows if rows is not None and rows.X is getattr(index, "X", None) else index.vertices()
@@ -248,7 +247,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
         pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col
     table = distance_table(pairs.row[other], pairs.col[other], pairs.data[other], pairs.shape)
-    edges = union_with_transpose(table)
+    edges = union(table, transpose(table))
     return NeighborGraph(index, index.vertices(), edges, edges, radii, None)
 
 

@@ -34,7 +34,8 @@ def row_hashes(X: Rows) -> np.ndarray:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
     n_rows, n_columns = X.shape
     if n_rows * n_columns <= TUNING.few_values and not is_sparse(X):
-        return _hash_few(_bits(X))
+        multipliers = _mix_bits(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
+        return _mix_bits(_mix_bits(_bits(X)) * multipliers).sum(axis=1, dtype=np.uint64)  # as hash_dense
     from eigenscape._compiled.hashing import column_multipliers, hash_dense, hash_sparse
 
     multipliers = column_multipliers(n_columns)
@@ -46,12 +47,6 @@ def row_hashes(X: Rows) -> np.ndarray:
     for block in row_blocks(n_rows, 16 * n_columns, TUNING.hash_bytes):
         hash_dense(_bits(X[block]), multipliers, hashes[block])
     return hashes
-
-
-def _hash_few(bits: np.ndarray) -> np.ndarray:
-    """Compute the hashes of :func:`eigenscape._compiled.hashing.hash_dense`."""
-    multipliers = _mix_bits(np.arange(1, bits.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
-    return _mix_bits(_mix_bits(bits) * multipliers).sum(axis=1, dtype=np.uint64)
 
 
 def _mix_bits(bits: np.ndarray) -> np.ndarray:

@@ -49,13 +49,12 @@ def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> spa
     from eigenscape._compiled.graphs import sorted_lists
 
     n, k = length.shape
-    indices = np.empty(n * k, dtype=_index_type(n * k))
+    indices = np.empty(n * k, dtype=np.int32 if n * k < 2**31 else np.int64)
     data = np.empty(n * k)
-
-    def fill(rows: slice) -> None:
-        sorted_lists(length, column, SHORTEST, rows.start, rows.stop, indices, data)
-
-    run_parallel(fill, row_blocks(n, 1, TUNING.sparse_rows))
+    run_parallel(
+        lambda rows: sorted_lists(length, column, SHORTEST, rows.start, rows.stop, indices, data),
+        row_blocks(n, 1, TUNING.sparse_rows),
+    )
     return _sorted_csr(data, indices, np.arange(0, n * k + 1, k, dtype=indices.dtype), (n, n_points))
 
 
@@ -69,55 +68,35 @@ def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr
     indptr = np.zeros(n + 1, dtype=matrix.indptr.dtype)
     np.cumsum(np.bincount(matrix.indices, minlength=n), out=indptr[1:])
     place, indices, data = indptr[:-1].copy(), np.empty_like(matrix.indices), np.empty_like(matrix.data)
-
-    def write(part: int) -> None:
-        transpose_columns(
-            matrix.indptr, matrix.indices, matrix.data, ends[part], ends[part + 1], place, indices, data
-        )
-
-    run_parallel(write, range(threads), n_jobs)
+    entries = matrix.indptr, matrix.indices, matrix.data
+    run_parallel(
+        lambda part: transpose_columns(*entries, ends[part], ends[part + 1], place, indices, data),
+        range(threads),
+        n_jobs,
+    )
     return _sorted_csr(data, indices, indptr, (n, matrix.shape[0]))
-
-
-def union_with_transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
-    """Return the larger of the entries (i, j) and (j, i) of a square matrix."""
-    return union(matrix, transpose(matrix, n_jobs), n_jobs)
 
 
 def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
     """Return the larger of each entry of two matrices without negative entries, such as distances."""
     from eigenscape._compiled.graphs import count_union, merge_rows
 
-    n, index_type = matrix.shape[0], _index_type(matrix.nnz + other.nnz)
-    one, two = _sorted_arrays(matrix, index_type), _sorted_arrays(other, index_type)
+    n, index_type = matrix.shape[0], np.int32 if matrix.nnz + other.nnz < 2**31 else np.int64
+    one, two = (
+        (each.indptr.astype(index_type, copy=False), each.indices.astype(index_type, copy=False), each.data)
+        for each in (part if part.has_sorted_indices else part.sorted_indices() for part in (matrix, other))
+    )
     indptr: np.ndarray = np.zeros(n + 1, dtype=index_type)
     blocks = list(row_blocks(n, 1, TUNING.sparse_rows))
-
-    def tally(rows: slice) -> None:
-        count_union(*one[:2], *two[:2], rows.start, rows.stop, indptr[1:])
-
-    run_parallel(tally, blocks, n_jobs)
+    counts = indptr[1:]
+    run_parallel(lambda rows: count_union(*one[:2], *two[:2], rows.start, rows.stop, counts), blocks, n_jobs)
     np.cumsum(indptr, out=indptr)
     data = np.empty(int(indptr[-1]))
     indices: np.ndarray = np.empty(len(data), dtype=index_type)
-
-    def write(rows: slice) -> None:
-        merge_rows(*one, *two, rows.start, rows.stop, indptr, indices, data)
-
-    run_parallel(write, blocks, n_jobs)
+    run_parallel(
+        lambda rows: merge_rows(*one, *two, rows.start, rows.stop, indptr, indices, data), blocks, n_jobs
+    )
     return _sorted_csr(data, indices, indptr, matrix.shape)
-
-
-def _sorted_arrays(matrix: sparse.csr_array, index_type: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row starts, columns and values of a matrix, with sorted rows."""
-    matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-    starts: np.ndarray = matrix.indptr.astype(index_type, copy=False)
-    columns: np.ndarray = matrix.indices.astype(index_type, copy=False)
-    return starts, columns, matrix.data
-
-
-def _index_type(size: int) -> type:
-    return np.int32 if size < 2**31 else np.int64
 
 
 def _sorted_csr(

@@ -18,15 +18,9 @@ def sample_indices(n: int, max_rows: int = 1000) -> np.ndarray:
     return np.arange(n) if n <= max_rows else np.linspace(0, n - 1, max_rows).astype(np.intp)
 
 
-def sample_rows(X: Rows) -> Rows:
-    """Return at most 1000 evenly spaced rows of ``X``."""
-    which = sample_indices(n_points(X))
-    return X if len(which) == n_points(X) else X[which]
-
-
 def median_distance(X: Rows, distance: Distance) -> float:
     """Compute the median of the pairwise distances between sampled points."""
-    rows = sample_rows(X)
+    rows = X[sample_indices(n_points(X))]
     if n_points(rows) < 2:
         raise ValueError(
             "gamma=None needs at least two rows to estimate a scale, got one; set gamma or pass more rows"
@@ -37,7 +31,8 @@ def median_distance(X: Rows, distance: Distance) -> float:
 
 def local_distance(X: Rows, distance: Distance, n_neighbors: int = 10) -> float:
     """Compute the median, over sampled points, of the distance to the ``n_neighbors``-th nearest point."""
-    return local_median(nearest_distances(sample_rows(X), X, distance, min(n_neighbors + 1, n_points(X))))
+    rows = X[sample_indices(n_points(X))]
+    return local_median(nearest_distances(rows, X, distance, min(n_neighbors + 1, n_points(X))))
 
 
 def nearest_distances(rows: Rows, X: Rows, distance: Distance, count: int) -> np.ndarray:

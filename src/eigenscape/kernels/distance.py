@@ -17,8 +17,8 @@ from eigenscape.graph.blocks import Metric, metric_distances, resolve_metric_par
 from eigenscape.graph.geodesics import (
     extend_geodesics,
     geodesic_products,
+    geodesics,
     geodesics_to,
-    half_squared_geodesics,
     half_squares,
 )
 from eigenscape.graph.neighborhood import NeighborGraph
@@ -132,7 +132,7 @@ class GeodesicKernel(GraphKernel):
     dtype: type = np.float64  # of the values, whose Gram matrix is the largest array of Isomap
 
     def __call__(self, Y: Rows) -> np.ndarray:
-        return half_squared_geodesics(self.graph, Y, self.n_jobs, self.dtype)
+        return geodesics(self.graph, Y, self.n_jobs, self.dtype, half_squared=True)
 
     def to(self, Z: Rows) -> Columns:
         lengths = geodesics_to(self.graph, Z, self.n_jobs)
@@ -150,7 +150,7 @@ def _(kernel: GeodesicKernel) -> np.ndarray:
     m = kernel.graph.n_vertices
     size = np.dtype(kernel.dtype).itemsize
     require(1.05 * size * m * m, f"geodesic distances of {m} points", "fit a sample and transform the rest")
-    return kernel(kernel.X)
+    return geodesics(kernel.graph, None, kernel.n_jobs, kernel.dtype, half_squared=True)
 
 
 @dataclass(frozen=True, eq=False)

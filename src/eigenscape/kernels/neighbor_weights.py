@@ -18,7 +18,7 @@ from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
 from eigenscape.graph.new_pairs import edges_to
 from eigenscape.graph.row_index import rows_by_vertex
-from eigenscape.graph.sparse_distances import SHORTEST, union_with_transpose
+from eigenscape.graph.sparse_distances import SHORTEST, transpose, union
 from eigenscape.kernels.base import Columns, GraphKernel, gram_matrix
 
 
@@ -111,7 +111,7 @@ def sorted_lists(table: sparse.csr_array, k: int) -> np.ndarray:
 
 def edge_weights(neighbors: sparse.csr_array, rule: WeightRule, parameters: np.ndarray) -> sparse.csr_array:
     """Return the symmetric weights (m, m) of a graph, given the lists of its points as rows of distances."""
-    edges = union_with_transpose(neighbors)
+    edges = union(neighbors, transpose(neighbors))
     left = np.repeat(parameters, np.diff(edges.indptr), axis=0)
     weights = rule.weigh(edges.data, left, parameters[edges.indices])
     return sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)

@@ -107,6 +107,7 @@ class PairwiseKernel(ABC):
 
 #: Error of a Gaussian kernel's exponent above which distances are computed from differences.
 _CANCELLED = 1e-9
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def squared_euclidean(Y: Rows, X: Rows, factor: float = 1.0) -> np.ndarray:
@@ -404,7 +405,7 @@ def product_tiles(X: Rows) -> Tiles:
 def distance_tiles(X: np.ndarray, finish: Finish, factor: float = 1.0, tol: float = np.inf) -> Tiles:
     """Return the tiles of a kernel that is a function of distances; see :func:`distance_values`."""
     scaled, norms = _around(X, _origin(X), factor)
-    cancels = _cancels(norms, tol)
+    cancels = norms.max(initial=0.0) * _EPS > tol
 
     def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
         if cancels:
@@ -434,7 +435,7 @@ def distance_values(
         columns = slice(start, start + step)
         right, norms = _around(X[columns], origin, factor)
         block = values[:, columns]
-        if _cancels(norms, tol):
+        if norms.max(initial=0.0) * _EPS > tol:
             _finish_differences(Y, X[columns], finish, factor, block)
             return
         np.matmul(left, right.T, out=block)
@@ -443,11 +444,6 @@ def distance_values(
     # Threads take longer for few multiplications.
     run_parallel(fill, range(0, m, step), 1 if X.size * max(len(Y), 2) < 8_000_000 else None)
     return values
-
-
-def _cancels(norms: np.ndarray, tol: float) -> bool:
-    """Return whether sums of norms lose more than ``tol`` by rounding."""
-    return bool(norms.max(initial=0.0) * np.finfo(np.float64).eps > tol)
 
 
 def _finish_differences(Y: np.ndarray, X: np.ndarray, finish: Finish, factor: float, out: np.ndarray) -> None:
@@ -467,8 +463,10 @@ def _exponential(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> N
     """Replace ``2 gamma <x, y>`` by ``exp(-gamma |x - y|^2)``."""
     from eigenscape._compiled.tiles import exponential_tile
 
-    if products.size:
-        exponential_tile(*_flat(products), left, right)
+    if products.size:  # a tile of a larger matrix is passed as one vector with the distance of its rows
+        stride = products.strides[0] // products.itemsize
+        length = (products.shape[0] - 1) * stride + products.shape[1]
+        exponential_tile(as_strided(products, (length,), (products.itemsize,)), stride, left, right)
 
 
 def _origin(X: np.ndarray) -> np.ndarray:
@@ -552,13 +550,6 @@ def squared_norms(X: Rows) -> np.ndarray:
 def gamma_from_norms(mean: float) -> float:
     """Return the ``gamma`` of polynomial and sigmoid kernels for rows of the given mean squared norm."""
     return 1.0 / mean if mean > 0 else 1.0
-
-
-def _flat(tile: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the memory of a tile of a larger matrix as one vector, and the distance of its rows."""
-    stride = tile.strides[0] // tile.itemsize
-    length = (tile.shape[0] - 1) * stride + tile.shape[1]
-    return as_strided(tile, (length,), (tile.itemsize,)), stride
 
 
 def _dense(values: Any) -> np.ndarray:

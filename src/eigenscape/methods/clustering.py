@@ -190,14 +190,14 @@ def count_evidence(
     solver: SolverConfig,
     *,
     diagonal: bool = True,
-    weights: Operator | None = None,
+    operator: Operator | None = None,
     measure: np.ndarray | None = None,
 ) -> CountEvidence:
     """Return the evidence for ``2, ..., max_clusters`` clusters; fewer if there are not enough eigenvectors.
 
     Parameters as for :func:`~eigenscape.methods.laplacian.laplacian_eigenmaps`.
     """
-    functions = divided_eigenfunctions(affinity, max_clusters, solver, diagonal, weights, measure)
+    functions = divided_eigenfunctions(affinity, max_clusters, solver, diagonal, operator, measure)
     values = functions.pairs.values
     counts = range(2, len(values))
     labels = [_clusters(functions.on_training[:, :k], k, measure, solver) for k in counts]
@@ -206,7 +206,7 @@ def count_evidence(
     with stage("stability of clusters", total=n_draws) as advance:
         for _ in range(n_draws):
             drawn = rng.exponential(size=functions.n_train) * (1.0 if measure is None else measure)
-            again = divided_eigenfunctions(affinity, max_clusters, solver, True, weights, drawn)
+            again = divided_eigenfunctions(affinity, max_clusters, solver, True, operator, drawn)
             for place, k in enumerate(counts):
                 other = _clusters(again.on_training[:, :k], k, drawn, solver)
                 stability[place] += adjusted_rand_index(labels[place], other) / n_draws

@@ -86,6 +86,19 @@ def low_rank_eigenfunctions(
     span, n, divisive = state.span, state.moments.count, options.normalization == "divisive"
     allow_fewer = n_components is None
     n_components = span.size - divisive if n_components is None else n_components
+    needed = n_components + (divisive and not (state.exact and options.averages == "implicit"))
+    if needed > span.size:
+        given = options.tol is None and options.size is None
+        raise RankError(
+            f"{needed} eigenfunctions need a dictionary of at least {needed} points that are linearly"
+            f" independent in feature space, but only {span.size} "
+            + (
+                "of the given points are, as for points of one cluster; give points from all parts of the"
+                " data, lower n_components, or use a narrower kernel (a larger gamma)"
+                if given
+                else "were selected; lower the tolerance or n_components"
+            )
+        )
     normalization = Normalization(options.normalization, state.mean_feature())
     if divisive:
         assert state.weighted_moments is not None
@@ -128,11 +141,6 @@ def _leading_pairs(moment: np.ndarray, count: int, allow_fewer: bool) -> EigenPa
     With ``w = L' u``, Ouimet's generalised problem ``A'A u = l M^-1 u`` is the ordinary one ``C w = l w``.
     """
     m = len(moment)
-    if count > m:
-        raise RankError(
-            f"{count} eigenfunctions need a dictionary of at least {count} points, got {m}; lower the"
-            " tolerance or n_components"
-        )
     values, vectors = partial_eigh(moment, m - count, m - 1)
     return _checked_pairs(moment, values[::-1], vectors[:, ::-1], allow_fewer)
 

@@ -15,7 +15,7 @@ from eigenscape.operators import DividedOperator, Operator, gram, materialized
 
 def normalize_density(
     affinity: BoundKernel,
-    weights: Operator | None,
+    operator: Operator | None,
     alpha: float,
     diagonal: bool,
     n_jobs: int | None = None,
@@ -26,14 +26,13 @@ def normalize_density(
     ``q`` estimates the density. With ``alpha=1`` the eigenfunctions converge to eigenfunctions of the
     Laplace-Beltrami operator of the manifold for any sampling density; with 1/2, of a Fokker-Planck operator;
     0 leaves the kernel unchanged (Coifman and Lafon 2006, sec. 3). ``measure`` are the weights of the points
-    in the
-    sums."""
-    weights = gram(affinity, n_jobs=n_jobs) if weights is None else weights
+    in the sums."""
+    operator = gram(affinity, n_jobs=n_jobs) if operator is None else operator
     if alpha == 0:
-        return affinity, weights
-    diagonal = diagonal or not weights.diagonal().any()  # graph affinities have no diagonal
-    kernel = divide(affinity, weights, diagonal, alpha, measure)
-    return kernel, materialized(DividedOperator(weights, kernel.sums, alpha))
+        return affinity, operator
+    diagonal = diagonal or not operator.diagonal().any()  # graph affinities have no diagonal
+    kernel = divide(affinity, operator, diagonal, alpha, measure)
+    return kernel, materialized(DividedOperator(operator, kernel.sums, alpha))
 
 
 @dataclass(frozen=True, eq=False)

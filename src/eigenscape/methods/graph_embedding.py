@@ -170,7 +170,8 @@ def _check_rank(pairs: GeneralizedPairs, count: int, n_components: int) -> None:
     if pairs.rank < count:
         raise RankError(
             f"n_components={n_components} needs features of the vertices that span at least {count}"
-            f" dimensions, but they span only {pairs.rank}; lower n_components or use more features"
+            f" dimensions, but they span only {pairs.rank}; lower n_components or use more features",
+            n_components - (count - pairs.rank),
         )
     if len(pairs.values) < count:
         raise RankError(

@@ -42,7 +42,7 @@ def independent_eigenmaps(
     criterion: Independence,
     *,
     diagonal: bool = True,
-    weights: Operator | None = None,
+    operator: Operator | None = None,
 ) -> Selection:
     """Return Laplacian eigenmaps without eigenvectors that are functions of earlier ones.
 
@@ -53,9 +53,9 @@ def independent_eigenmaps(
     default = min(20 * wanted, max(2 * wanted, n // 15))
     max_count = min(criterion.n_candidates or default, n - 1)
     count = min(max(8, 4 * wanted), max_count)
-    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
+    operator = gram(affinity, n_jobs=solver.n_jobs) if operator is None else operator
     while True:
-        model = laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, weights=weights)
+        model = laplacian_eigenmaps(affinity, count, solver, diagonal=diagonal, operator=operator)
         kept, residuals = independent_columns(model.coordinates, wanted, criterion.threshold)
         if len(kept) == wanted or count >= max_count or len(model.eigenvalues) < count:
             break

@@ -14,7 +14,8 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.graph.geodesics import geodesics, geodesics_to_landmarks
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.distance import GeodesicKernel, LandmarkGeodesics
-from eigenscape.methods.landmark_mds import LandmarkSearch, check_landmark_rank, landmark_mds
+from eigenscape.methods.kernel_pca import with_components
+from eigenscape.methods.landmark_mds import OTHER_LANDMARKS, LandmarkSearch, landmark_mds
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.ordinal import OrdinalEmbedding, OrdinalOptions, ordinal_mds
 from eigenscape.solvers import Order, SolverConfig
@@ -42,7 +43,7 @@ def ordinal_isomap(
     graph: NeighborGraph, options: OrdinalOptions, n_jobs: int | None = None
 ) -> OrdinalEmbedding:
     """Return the ordinal MDS of the geodesic distances (Burges sec. 2.3)."""
-    lengths = geodesics(graph, graph.vertices.X, n_jobs)
+    lengths = geodesics(graph, n_jobs=n_jobs)
     lengths = (lengths + lengths.T) / 2
     options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
     return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)
@@ -57,6 +58,20 @@ class Geodesics:
 
     def __call__(self, Y: Any) -> np.ndarray:
         return geodesics(self.graph, Y, self.n_jobs)
+
+
+def geodesic_dtype(X: Any) -> type:
+    """Return single precision if the data have no more or if double precision would not fit in memory.
+
+    Raises NotEnoughMemoryError if the distances fit in neither."""
+    n = X.shape[0]
+    dtype = np.float32 if X.dtype == np.float32 or not _memory.fits(1.2 * 8.0 * n * n) else np.float64
+    _memory.require(
+        1.1 * np.dtype(dtype).itemsize * n * n,
+        f"Isomap of {n} points (their geodesic distances)",
+        "set n_landmarks, or fit a sample and transform the rest",
+    )
+    return dtype
 
 
 def require_landmark_memory(n: int, q: int, dtype: type) -> None:
@@ -114,7 +129,8 @@ def landmark_isomap(
 
     Paths run through all vertices, and the distances (n, q) are part of the model: the distances of a new
     point are computed from the distances of its neighbours. ``piece`` is the index of the part, for the
-    report of the search. Raises RankError if there are fewer than ``min_components`` coordinates."""
+    report of the search. There are at least ``min_components`` coordinates, some of them zero if the
+    landmarks span fewer dimensions."""
     count, seed = min(n_components, graph.n_vertices - 1), solver.seed
     search = None
     if landmarks.given is None and landmarks.count is None:
@@ -135,11 +151,9 @@ def landmark_isomap(
         embedding = landmark_mds(
             distances, graph.vertices.X, which, count, solver, order=order, indefinite=indefinite
         )
-        if search is None:
-            check_landmark_rank(len(embedding.eigenvalues), min_components, len(which))
-            return LandmarkResult(embedding, distances)
-        search = search.after(embedding)
-        if search.reason:
+        search = None if search is None else search.after(embedding)
+        if search is None or search.reason:
+            embedding = with_components(embedding, min_components, order, OTHER_LANDMARKS)
             return LandmarkResult(embedding, distances, search)
 
 

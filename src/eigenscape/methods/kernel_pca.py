@@ -6,8 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Embedding, measured_eigenfunctions, root_scale
-from eigenscape.exceptions import RankError
+from eigenscape._warnings import warn
+from eigenscape.eigenfunctions import (
+    Eigenfunctions,
+    Embedding,
+    RootScale,
+    measured_eigenfunctions,
+)
+from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
 from eigenscape.operators import Operator, centered, gram, weighted
@@ -31,21 +37,17 @@ def kernel_pca(
     has other coefficients; the eigenvectors are then eigenvectors of ``W^1/2 K W^1/2``.
 
     There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower
-    rank; :func:`require_components` raises an error in that case.
+    rank; see :func:`with_components`.
     """
     similarities = gram(similarity, storage, solver.n_jobs)
-    coefficients = centering_coefficients(centering, weights)
-    kernel = center(similarity, similarities, coefficients)  # Bengio eq. 5; Burges sec. 2.2.1
+    if centering is None and weights is not None:
+        centering = weights / weights.sum()
+    kernel = center(similarity, similarities, centering)  # Bengio eq. 5; Burges sec. 2.2.1
     operator = centered(similarities, kernel.weights)  # Bengio eq. 1
     operator = operator if weights is None else weighted(operator, weights)
     pairs = leading_pairs(operator, n_components, order, solver)  # Bengio eq. 3
     functions = measured_eigenfunctions(kernel, pairs, weights)
-    return Embedding(functions, root_scale(pairs, weights))  # Bengio eq. 7
-
-
-def centering_coefficients(centering: np.ndarray | None, weights: np.ndarray | None) -> np.ndarray | None:
-    """Return the given centring coefficients, or the coefficients of the weighted mean."""
-    return weights / weights.sum() if centering is None and weights is not None else centering
+    return Embedding(functions, RootScale(np.sqrt(np.abs(pairs.values) / functions.mass)))  # Bengio eq. 7
 
 
 def leading_pairs(
@@ -68,24 +70,52 @@ def usable_count(values: np.ndarray, order: Order, m: int, magnitude: float) -> 
     return int(np.sum(size > 10 * eps * max(m * np.abs(values).max(initial=0.0), m**0.5 * magnitude)))
 
 
-def require_components(embedding: Embedding, n_components: int | None, order: Order = "value") -> Embedding:
-    """Return ``embedding``; raise RankError if it has fewer than ``n_components`` (None: 1) coordinates."""
-    m, n_found = embedding.n_train, len(embedding.eigenvalues)
+def with_components(
+    embedding: Embedding, n_components: int | None, order: Order = "value", remedy: str = ""
+) -> Embedding:
+    """Return an embedding with at least ``n_components`` coordinates (None: 1).
+
+    Coordinates for which the kernel has no usable eigenvalue are zero, with a warning: their eigenvalues and
+    eigenfunctions are 0. Raises RankError if there is no usable eigenvalue at all.
+    """
+    functions, scale = embedding.eigenfunctions, embedding.scale
+    m, n_found = functions.pairs.vectors.shape
     kind = "positive" if order == "value" else "nonzero"
     if n_found == 0:
         raise RankError(
             f"the centred kernel of {m} samples has no {kind} eigenvalue: all samples are equal under this"
             " kernel; there is nothing to embed"
         )
-    if n_components is not None and n_found < n_components:
-        next_value = embedding.eigenfunctions.pairs.next_value
-        negative = next_value is not None and next_value < 0
-        remedy = ", or set order='magnitude' to use the negative ones too" if negative else ""
-        raise RankError(
-            f"n_components={n_components}, but the kernel of {m} samples has only {n_found} {kind}"
-            f" eigenvalue(s); lower n_components{remedy}"
-        )
-    return embedding
+    if n_components is None or n_found >= n_components:
+        return embedding
+    assert isinstance(functions, Eigenfunctions)
+    assert isinstance(scale, RootScale)
+    next_value = functions.pairs.next_value
+    if next_value is not None and next_value < 0:
+        remedy += ", or set order='magnitude' to use the negative ones too"
+    warn(
+        f"n_components={n_components}, but the kernel of {m} points has only {n_found} {kind} eigenvalue(s);"
+        f" the other coordinates are zero; lower n_components{remedy}",
+        DegenerateSpectrumWarning,
+    )
+
+    def padded(values: np.ndarray) -> np.ndarray:
+        missing = (0, n_components - n_found)
+        return np.pad(values, [(0, 0)] * (values.ndim - 1) + [missing])
+
+    pairs = replace(
+        functions.pairs,
+        values=padded(functions.pairs.values),
+        vectors=padded(functions.pairs.vectors),
+        residuals=padded(functions.pairs.residuals),
+    )
+    training = None if functions.training is None else padded(functions.training)
+    origin = None if scale.origin is None else padded(scale.origin)
+    return replace(
+        embedding,
+        eigenfunctions=replace(functions, pairs=pairs, training=training),
+        scale=RootScale(padded(scale.factors), origin),
+    )
 
 
 def check_components(n_components: int | None, X: object) -> None:

@@ -12,12 +12,15 @@ import numpy as np
 
 from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Embedding, Landmarks
-from eigenscape.exceptions import NotConvergedWarning, RankError
+from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.methods.tuning import TUNING
 from eigenscape.quality.alignment import aligned_error
 from eigenscape.solvers import Order, SolverConfig
+
+#: Remedy for landmarks that span fewer dimensions than the map has coordinates.
+OTHER_LANDMARKS = ", or use more or other landmarks"
 
 
 def landmark_mds(
@@ -44,16 +47,6 @@ def landmark_mds(
     return replace(model, landmarks=Landmarks(X, landmarks))
 
 
-def check_landmark_rank(n_found: int, n_components: int, n_landmarks: int) -> None:
-    """Raise RankError if the landmarks span ``n_found < n_components`` dimensions."""
-    if n_found < n_components:
-        raise RankError(
-            f"the {n_landmarks} landmarks do not span n_components={n_components} dimensions (they may be"
-            f" collinear): their kernel has only {n_found} usable eigenvalue(s); lower n_components, or use"
-            " more or other landmarks"
-        )
-
-
 class LandmarkStep(NamedTuple):
     """One step of a search: the number of landmarks and the relative movement of the map since the last."""
 
@@ -73,7 +66,8 @@ class LandmarkSearch:
             search = search.after(<embedding with search.n_landmarks landmarks>)
 
     Two maps are compared after the best rigid motion, relative to their spread, on a random sample of points
-    that are landmarks in neither. Maps with fewer than ``min_components`` coordinates are not accepted.
+    that are landmarks in neither. Maps with fewer than ``min_components`` coordinates are not accepted before
+    the last step.
     """
 
     X: Any  # all points
@@ -112,9 +106,11 @@ class LandmarkSearch:
         count, n_found = self.n_landmarks, len(embedding.eigenvalues)
         more = min(2 * count, self.n_candidates)
         if n_found < self.min_components:
-            if count == self.n_candidates:
-                check_landmark_rank(n_found, self.min_components, count)
-            return replace(self, n_landmarks=more, embedding=None)
+            if count < min(self.n_candidates, TUNING.searched_landmarks):
+                return replace(self, n_landmarks=more, embedding=None)
+            steps = (*self.steps, LandmarkStep(count, np.inf, self.piece))
+            reason = f"{count} landmarks: the largest number, and they span only {n_found} dimension(s)"
+            return replace(self, embedding=embedding, steps=steps, reason=reason)
         movement = np.inf if self.embedding is None else self._movement(embedding, self.embedding)
         steps = (*self.steps, LandmarkStep(count, movement, self.piece))
         if movement <= self.tol:
@@ -127,8 +123,9 @@ class LandmarkSearch:
             reason = f"{count} landmarks: the largest number, and {moved}"
             warn(
                 f"the map still moves by {movement:.2g} of its spread with {count} landmarks, more than"
-                f" tol={self.tol:g} (the next eigenvalue may be close); set n_landmarks, or tol of the"
-                " landmarks, or change n_components",
+                f" tol={self.tol:g}, as it does if the last eigenvalue kept is close to the next one; set"
+                f" n_components={n_found + 1} to keep both or lower it to keep neither, or set"
+                f" n_landmarks={count} to accept this map",
                 NotConvergedWarning,
             )
         else:

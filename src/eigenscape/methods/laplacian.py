@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, measured_eigenfunctions
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel, n_points, training_index
-from eigenscape.normalize import DividedKernel, divide
-from eigenscape.operators import ComplementOperator, Operator, divided, gram, materialized
+from eigenscape.normalize import DividedKernel, divide, inverse_power, scale_sides
+from eigenscape.operators import ComplementOperator, Operator, SparseOperator, divided, gram
 from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig, principal, smallest
 
 #: Eigenvalues below this are rounding errors of zero.
@@ -27,7 +28,7 @@ def laplacian_eigenmaps(
     solver: SolverConfig,
     *,
     diagonal: bool = True,
-    weights: Operator | None = None,
+    operator: Operator | None = None,
     measure: np.ndarray | None = None,
 ) -> Embedding:
     """Return the solutions of ``(S - K) z = sigma S z`` with the smallest nonzero ``sigma``.
@@ -43,14 +44,14 @@ def laplacian_eigenmaps(
     solver : SolverConfig
     diagonal : bool
         Whether the similarity of a point to itself contributes to its degree (Bengio footnote 3).
-    weights : Operator, optional
+    operator : Operator, optional
         Gram matrix of ``affinity``, if it has been computed.
     measure : ndarray of shape (m,), optional
         Weights of the points in the empirical measure: ``S`` are the weighted sums, and the graph has the
         edge weights ``w_i K_ij w_j``.
     """
     count = min(n_components, n_points(affinity.X) - 1)
-    functions = divided_eigenfunctions(affinity, count, solver, diagonal, weights, measure)
+    functions = divided_eigenfunctions(affinity, count, solver, diagonal, operator, measure)
     kernel = functions.kernel
     assert isinstance(kernel, DividedKernel)
     scale = GeneralizedScale(kernel.mean_sum, None if kernel.rows is None else kernel)
@@ -63,7 +64,7 @@ def spectral_map(
     solver: SolverConfig,
     *,
     diagonal: bool = True,
-    weights: Operator | None = None,
+    operator: Operator | None = None,
     measure: np.ndarray | None = None,
 ) -> Embedding:
     """Return the first ``n_components`` eigenfunctions of the divided kernel, rows scaled to length one.
@@ -71,7 +72,7 @@ def spectral_map(
     This is the map of spectral clustering (Bengio sec. 2.3). Parameters as for :func:`laplacian_eigenmaps`.
     """
     return Embedding(
-        divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, weights, measure), UnitRows()
+        divided_eigenfunctions(affinity, n_components - 1, solver, diagonal, operator, measure), UnitRows()
     )
 
 
@@ -80,7 +81,7 @@ def divided_eigenfunctions(
     count: int,
     solver: SolverConfig,
     diagonal: bool = True,
-    weights: Operator | None = None,
+    operator: Operator | None = None,
     measure: np.ndarray | None = None,
 ) -> Eigenfunctions:
     """Return the trivial eigenfunction of the divided kernel and at most ``count`` further ones.
@@ -88,27 +89,34 @@ def divided_eigenfunctions(
     An eigenvalue of zero is a solution on the training points without a Nyström formula (Bengio prop. 1).
     Graphs have such eigenvalues, trees for example, and new points then take the average of their neighbours,
     which minimises Belkin's sum for that point. Zero eigenvalues of other kernels, and of graphs that are
-    given
-    without points, are left out: they are rounding errors, or their points cannot be recognised."""
-    weights = gram(affinity, n_jobs=solver.n_jobs) if weights is None else weights
-    is_graph = not weights.diagonal().any()  # graph affinities have no diagonal
+    given without points, are left out: they are rounding errors, or their points cannot be recognised."""
+    operator = gram(affinity, n_jobs=solver.n_jobs) if operator is None else operator
+    is_graph = not operator.diagonal().any()  # graph affinities have no diagonal
     diagonal = diagonal or is_graph
     # Bengio eq. 11, 12; footnote 3 without the diagonal
-    kernel = divide(affinity, weights, diagonal, weights=measure)
+    kernel = divide(affinity, operator, diagonal, weights=measure)
     points = np.ones(len(kernel.sums)) if measure is None else measure
-    operator = divided(weights, kernel.sums / points)
     if diagonal:
         trivial = np.sqrt(points * kernel.sums / (points @ kernel.sums))
-        problem = SemidefiniteProblem(materialized(ComplementOperator(operator)), trivial, 2.0)
+        problem = SemidefiniteProblem(normalized_laplacian(operator, kernel.sums / points), trivial, 2.0)
         pairs = next_to_trivial(problem, count, solver)
     else:
-        pairs = principal(operator, count + 1, "value", solver)
+        pairs = principal(divided(operator, kernel.sums / points), count + 1, "value", solver)
     zero = np.abs(pairs.values) <= ZERO
     if zero.any() and is_graph and _points_are_recognized(kernel):
         pairs = replace(pairs, values=np.where(zero, 0.0, pairs.values))
         return measured_eigenfunctions(kernel, pairs, measure)
     kept = pairs.take(np.flatnonzero(~zero)) if zero.any() else pairs
     return measured_eigenfunctions(kernel, kept, measure)
+
+
+def normalized_laplacian(operator: Operator, sums: np.ndarray) -> Operator:
+    """Return ``I - S^-1/2 K S^-1/2`` for the operator ``K``; its matrix is stored if ``K`` is sparse."""
+    if operator.storage != "sparse":
+        return ComplementOperator(divided(operator, sums))
+    root = inverse_power(sums)
+    matrix = scale_sides(operator.matrix(), root, root)
+    return SparseOperator(sparse.csr_array(sparse.eye_array(len(sums), format="csr") - matrix))
 
 
 def _points_are_recognized(kernel: BoundKernel) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.exceptions import RankError
+from eigenscape._warnings import warn
+from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.graph_embedding import feature_map, row_span, solve_reduced
 from eigenscape.methods.quadratic_forms import FeatureBasis, QuadraticForms, quadratic_forms
@@ -44,8 +45,29 @@ def locality_preserving(
 ) -> LocalityProjection:
     """Return the directions with ``Y'DY = n`` of smallest ``1 - lambda``.
 
-    If ``affine`` the D-mean is removed first; otherwise coordinates constant on the data are omitted.
+    If ``affine`` the D-mean is removed first; otherwise coordinates constant on the data are omitted. If the
+    features span fewer dimensions, the last directions are zero, with a warning.
     """
+    try:
+        return _projection(X, W, degree, n_components, affine)
+    except RankError as error:
+        if error.rank < 1:
+            raise
+        found, n_missing = _projection(X, W, degree, error.rank, affine), n_components - error.rank
+        warn(f"{error}; the coordinates without a direction are zero", DegenerateSpectrumWarning)
+    return LocalityProjection(
+        np.pad(found.directions, ((0, 0), (0, n_missing))),
+        found.mean,
+        np.pad(found.patterns, ((0, n_missing), (0, 0))),
+        np.pad(found.gaps, (0, n_missing), constant_values=1.0),
+        np.pad(found.residuals, (0, n_missing)),
+    )
+
+
+def _projection(
+    X: np.ndarray, W: sparse.csr_array, degree: np.ndarray, n_components: int, affine: bool
+) -> LocalityProjection:
+    """Return ``n_components`` directions, or raise RankError."""
     if affine:
         fitted = feature_map(X, W, degree, n_components, "affine")
         assert fitted.origin is not None
@@ -84,7 +106,8 @@ def _varying(
     if len(kept) < n_components:
         raise RankError(
             f"n_components={n_components}, but the features span only {len(kept)} coordinates that are not"
-            f" constant; lower n_components{remedy}"
+            f" constant; lower n_components{remedy}",
+            len(kept),
         )
     return kept
 

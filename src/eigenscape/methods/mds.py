@@ -8,9 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
-from eigenscape.eigenfunctions import Embedding, measured_eigenfunctions, root_scale
+from eigenscape.eigenfunctions import Embedding, RootScale, measured_eigenfunctions
 from eigenscape.kernels.base import BoundKernel, n_points
-from eigenscape.methods.kernel_pca import centering_coefficients, kernel_pca, leading_pairs
+from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, as_operator, gram, weighted
 from eigenscape.operators.gram import Storage
@@ -49,10 +49,13 @@ def classical_mds(
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
     half_squares = gram(distance, n_jobs=solver.n_jobs)  # both repairs need the whole matrix: no `storage`
+    if centering is None and weights is not None:
+        centering = weights / weights.sum()
     repair = _shifted if indefinite == "shift" else _clipped
-    kernel, operator = repair(distance, half_squares, centering_coefficients(centering, weights), weights)
+    kernel, operator = repair(distance, half_squares, centering, weights)
     pairs = leading_pairs(operator, n_components, order, solver)
-    return Embedding(measured_eigenfunctions(kernel, pairs, weights), root_scale(pairs, weights))
+    functions = measured_eigenfunctions(kernel, pairs, weights)
+    return Embedding(functions, RootScale(np.sqrt(np.abs(pairs.values) / functions.mass)))
 
 
 def _shifted(

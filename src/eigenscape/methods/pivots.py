@@ -26,8 +26,8 @@ from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding, Landmarks, RootScale
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import BoundKernel
-from eigenscape.methods.kernel_pca import leading_pairs
-from eigenscape.methods.landmark_mds import check_landmark_rank
+from eigenscape.methods.kernel_pca import leading_pairs, with_components
+from eigenscape.methods.landmark_mds import OTHER_LANDMARKS
 from eigenscape.normalize import center
 from eigenscape.operators import CenteredOperator, gram
 from eigenscape.solvers import EigenPairs, Order, SolverConfig
@@ -39,11 +39,12 @@ _EPS = np.finfo(np.float64).eps
 def choose_pivots(
     row: Callable[[int], np.ndarray], n: int, n_components: int, n_rounds: int, seed: int
 ) -> np.ndarray:
-    """Choose FastMap's pairs of pivots (n_components, 2), each far apart in the deflated distances.
+    """Choose at most ``n_components`` pairs of pivots for FastMap, each far apart in the deflated distances.
 
     ``row(i)`` returns the squared distances (n,) of point ``i``. The search for a pair starts at a random
     point and moves to the farthest point ``2 * n_rounds`` times. Then the distances are deflated,
-    ``d^2(x, y) - (y_r(x) - y_r(y))^2``. Two rows of distances per round, O(n) memory per coordinate.
+    ``d^2(x, y) - (y_r(x) - y_r(y))^2``, until no two points with a positive distance are found. Two rows of
+    distances per round, O(n) memory per coordinate. Returns an array (n_pairs, 2).
     """
     deflated = _DeflatedRows(row, np.zeros((n, 0)))
     pivots = np.empty((n_components, 2), dtype=np.intp)
@@ -56,11 +57,7 @@ def choose_pivots(
                 if a != b and from_b[a] > 100 * n_components * _EPS * scale:
                     break
             else:
-                raise RankError(
-                    f"n_components={n_components}, but after {r} of them no two points with a positive"
-                    " deflated distance were found (non-Euclidean distances may become negative); lower"
-                    " n_components, or use LandmarkMDS"
-                )
+                return pivots[:r]
             scale = max(scale, from_b[a])
             pivots[r] = a, b
             along = (deflated(a) + from_b[a] - from_b) / (2 * np.sqrt(from_b[a]))
@@ -128,7 +125,7 @@ def metric_map(
     """Return eigenvectors of the inner products around one landmark, and the points that place others.
 
     ``distance`` is bound to the points ``landmarks``; the first of them is the origin. The second result are
-    the positions in ``landmarks`` of the origin and of the ``n_components`` reference points: those that a
+    the positions in ``landmarks`` of the origin and of the reference points, one per coordinate: those that a
     pivoted QR factorisation of the landmarks' coordinates ``Y`` selects first. With ``S`` the signs of the
     eigenvalues, ``b = Y S y`` on the reference points determines ``y``.
     """
@@ -136,15 +133,15 @@ def metric_map(
     kernel = center(distance, half_squares, np.eye(len(landmarks))[0])
     operator = CenteredOperator(half_squares, kernel.weights)
     pairs = leading_pairs(operator, n_components, order, solver)
-    check_landmark_rank(len(pairs), n_components, len(landmarks))
     Y = pairs.vectors * np.sqrt(np.abs(pairs.values))  # (q, p), pseudo-Euclidean coordinates
-    references = linalg.qr(Y.T, mode="r", pivoting=True)[1][:n_components]
+    references = linalg.qr(Y.T, mode="r", pivoting=True)[1][: len(pairs)]
     W = np.zeros_like(Y)
     W[references] = np.linalg.inv(Y[references].T) * np.sign(pairs.values)
     K = operator.matrix()
     assert K is not None  # few points
-    start = np.zeros(n_components, dtype=np.intp)
+    start = np.zeros(len(pairs), dtype=np.intp)
     model = _projection(kernel, K, replace(pairs, vectors=W), Landmarks(None, landmarks), start)
+    model = with_components(model, n_components, order, OTHER_LANDMARKS)
     return model, np.concatenate([[0], np.sort(references)])
 
 

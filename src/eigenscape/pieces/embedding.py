@@ -11,7 +11,7 @@ from scipy import sparse
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows
-from eigenscape.eigenfunctions import Part
+from eigenscape.eigenfunctions import Part, Spectrum
 from eigenscape.graph.sparse_distances import assemble, with_explicit_zeros
 from eigenscape.kernels.base import BoundKernel, Columns, n_points
 
@@ -183,32 +183,25 @@ class PiecewiseEmbedding:
     @property
     def eigenvalues(self) -> np.ndarray:
         """(n_pieces, n_components): the spectrum of each piece, padded with zeros."""
-        return self._per_piece([None if e is None else e.eigenvalues for e in self._embeddings])
+        return self.spectrum.eigenvalues
 
     @property
-    def residuals(self) -> np.ndarray:
-        return self._per_piece([None if e is None else e.residuals for e in self._embeddings])
-
-    @property
-    def _embeddings(self) -> list[AnyEmbedding | None]:
-        return [piece.embedding for piece in self.pieces]
-
-    def _per_piece(self, values: list[np.ndarray | None]) -> np.ndarray:
-        if len(values) == 1 and values[0] is not None:
-            return values[0]
-        table = np.zeros((len(values), self.n_components))
-        for row, some in zip(table, values, strict=True):
-            if some is not None:
-                row[: len(some)] = some
-        return table
-
-    @property
-    def solver(self) -> str:
-        return ", ".join(sorted({e.solver for e in self._embeddings if e is not None}))
-
-    @property
-    def n_iter(self) -> int:
-        return max(e.n_iter for e in self._embeddings if e is not None)
+    def spectrum(self) -> Spectrum:
+        """The eigenvalues of the coordinates, and how they were computed."""
+        spectra = [None if piece.embedding is None else piece.embedding.spectrum for piece in self.pieces]
+        known = [spectrum for spectrum in spectra if spectrum is not None]
+        solver, n_iter = (
+            ", ".join(sorted({each.solver for each in known})),
+            max(each.n_iter for each in known),
+        )
+        if len(spectra) == 1 == len(known):
+            return Spectrum(known[0].eigenvalues, known[0].residuals, solver, n_iter)
+        values, residuals = np.zeros((2, len(spectra), self.n_components))
+        for row, spectrum in enumerate(spectra):
+            if spectrum is not None:
+                values[row, : len(spectrum.eigenvalues)] = spectrum.eigenvalues
+                residuals[row, : len(spectrum.residuals)] = spectrum.residuals
+        return Spectrum(values, residuals, solver, n_iter)
 
     @property
     def coordinates(self) -> np.ndarray:

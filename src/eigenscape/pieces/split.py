@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +19,7 @@ from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.kernels.affinity import MIN_EDGE_WEIGHT
-from eigenscape.kernels.base import BoundKernel, FlooredKernel, RestrictedKernel, n_points
+from eigenscape.kernels.base import BoundKernel, FlooredKernel, RestrictedKernel
 from eigenscape.operators import FactoredOperator, Operator, gram
 from eigenscape.operators.gram import BlockedOperator
 from eigenscape.pieces.embedding import AnyEmbedding, Assignment, Piece, PiecewiseEmbedding, SinglePiece
@@ -43,19 +43,11 @@ class Affinity:
     """A similarity kernel bound to some training points, and its Gram matrix if it has been computed."""
 
     kernel: BoundKernel
-    weights: Operator | None = None
-
-    @property
-    def n_points(self) -> int:
-        return n_points(self.kernel.X)
-
-
-Part = TypeVar("Part")
-NewPart = TypeVar("NewPart")
+    operator: Operator | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Split(Generic[Part]):
+class Split:
     """Parts of a graph or affinity to be embedded separately.
 
     Parameters
@@ -76,17 +68,13 @@ class Split(Generic[Part]):
         ``labels``, if edges were added between the components.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]
     labels: np.ndarray
     members: tuple[np.ndarray, ...] = ()
     assign: Assignment | None = None
     X: Any = None
     by_table: bool = False
     joined: np.ndarray | None = None
-
-    def with_parts(self, parts: tuple[NewPart, ...]) -> Split[NewPart]:
-        """Return a copy with other parts, one for each part."""
-        return Split(parts, self.labels, self.members, self.assign, self.X, self.by_table, self.joined)
 
     def weights_of(self, weights: np.ndarray | None) -> list[np.ndarray | None]:
         """Return the weights of the points of each part, given the weights of all points or None."""
@@ -102,7 +90,7 @@ class Split(Generic[Part]):
 
 def join(
     embeddings: Sequence[AnyEmbedding],
-    split: Split[Any],
+    split: Split,
     n_components: int,
     weights: np.ndarray | None = None,
 ) -> AnyEmbedding:
@@ -122,7 +110,7 @@ def split_graph(
     on_disconnected: Action,
     max_components: int | None = None,
     choices: Sequence[str] = ON_DISCONNECTED,
-) -> Split[NeighborGraph]:
+) -> Split:
     """Split a graph into the parts that are embedded.
 
     Parameters
@@ -166,23 +154,23 @@ def split_affinity(
     *,
     floor: bool = False,
     n_jobs: int | None = None,
-) -> Split[Affinity]:
+) -> Split:
     """Split a kernel that is zero between groups of points; see :func:`split_graph`.
 
     Such a kernel has no distances by which components could be connected. With ``floor``, "connect" raises
     all its values to a minimum instead.
     """
-    weights = gram(kernel, n_jobs=n_jobs)
-    if isinstance(weights, FactoredOperator) and not weights.is_nonnegative():
-        weights = gram(kernel, n_jobs=n_jobs, factored=False)  # its lowest value is to be known
-    lowest, labels = affinity_components(weights)
+    operator = gram(kernel, n_jobs=n_jobs)
+    if isinstance(operator, FactoredOperator) and not operator.is_nonnegative():
+        operator = gram(kernel, n_jobs=n_jobs, factored=False)  # its lowest value is to be known
+    lowest, labels = affinity_components(operator)
     if lowest < 0:
         raise ValueError(
             f"an affinity must not be negative, got {lowest:g}; use a similarity that is zero for dissimilar"
             " points"
         )
     if labels.max() == 0:
-        return Split((Affinity(kernel, weights),), labels)
+        return Split((Affinity(kernel, operator),), labels)
     if on_disconnected == "connect" and not floor:
         raise DisconnectedGraphError(
             f"the affinity has {labels.max() + 1} connected components and contains no distances by which to"
@@ -193,7 +181,7 @@ def split_affinity(
     if action == "floor":
         return Split((Affinity(FlooredKernel(kernel, MIN_EDGE_WEIGHT)),), labels)
     if action == "whole":
-        return Split((Affinity(kernel, weights),), labels)
+        return Split((Affinity(kernel, operator),), labels)
     members = _members(labels, action)
     assign = StrongestAffinity(kernel, np.zeros_like(labels) if action == "largest" else labels)
     parts = tuple(Affinity(RestrictedKernel(kernel, some)) for some in members if len(some) > 1)
@@ -206,20 +194,20 @@ def _members(labels: np.ndarray, action: Action) -> tuple[np.ndarray, ...]:
     return tuple(np.flatnonzero(labels == number) for number in range(count))
 
 
-def affinity_components(weights: Operator) -> tuple[float, np.ndarray]:
+def affinity_components(operator: Operator) -> tuple[float, np.ndarray]:
     """Return the lowest affinity and the component of each point, block by block if necessary."""
-    if isinstance(weights, FactoredOperator):
-        return 0.0, component_labels(weights.links())
-    matrix = weights.matrix()
+    if isinstance(operator, FactoredOperator):
+        return 0.0, component_labels(operator.links())
+    matrix = operator.matrix()
     if matrix is not None:
         return float(matrix.min()), component_labels(matrix)
-    lowest, label = np.inf, np.arange(weights.shape[0])
-    assert isinstance(weights, BlockedOperator)
-    for rows, values in weights.blocks():
+    lowest, label = np.inf, np.arange(operator.shape[0])
+    assert isinstance(operator, BlockedOperator)
+    for rows, values in operator.blocks():
         lowest = min(lowest, float(values.min()))
         row, column = np.nonzero(np.asarray(values))
         edges = sparse.coo_array(
-            (np.ones(len(row)), (label[row + rows.start], label[column])), shape=weights.shape
+            (np.ones(len(row)), (label[row + rows.start], label[column])), shape=operator.shape
         )
         label = component_labels(edges)[label]
     return lowest, np.unique(label, return_inverse=True)[1]

@@ -157,7 +157,10 @@ def _curves(
         model = _fit(estimator, take(X, training, training, pairwise), limit, fewer)
         among = take(X, held_out, held_out, True) if pairwise else None
         points = take(X, held_out, training, pairwise)
-        return model.loss_curve(points, among), model.loss_curve()
+        rank = max(
+            1, np.count_nonzero(np.atleast_2d(model.eigenvalues_).any(axis=0))
+        )  # further coordinates are zero
+        return model.loss_curve(points, among)[:rank], model.loss_curve()[:rank]
 
 
 def _fit(estimator: BaseEstimator, X: Any, limit: int, fewer: bool) -> Any:

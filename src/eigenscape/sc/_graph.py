@@ -18,7 +18,7 @@ from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
-from eigenscape.graph.sparse_distances import SHORTEST, union_with_transpose, without_self
+from eigenscape.graph.sparse_distances import SHORTEST, transpose, union, without_self
 from eigenscape.kernels.neighbor_weights import (
     FuzzyWeights,
     GaussWeights,
@@ -216,8 +216,15 @@ class StoredGraph:
         index = neighbor_index(rows, str(metric), dict(options or {}) or None, n_jobs)
         lists = self.distances()
         radii = np.maximum.reduceat(lists.data, lists.indptr[:-1])
-        both, own = union_with_transpose(lists, n_jobs), np.arange(len(radii))
-        return NeighborGraph(index, index.vertices(), lists, both, radii, self.n_neighbors - 1, own)
+        return NeighborGraph(
+            index,
+            index.vertices(),
+            lists,
+            union(lists, transpose(lists, n_jobs), n_jobs),
+            radii,
+            self.n_neighbors - 1,
+            np.arange(len(radii)),
+        )
 
     def distinct_graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
         """Return the graph, or raise ValueError if cells have equal rows, whose paths are ambiguous."""

@@ -12,7 +12,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
 from eigenscape.methods.isomap import isomap as geodesic_map
-from eigenscape.methods.kernel_pca import require_components
+from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
@@ -207,7 +207,7 @@ def isomap(
     stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
     with kept_threads(n_jobs):
         graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
-        embedding = require_components(geodesic_map(graph, n_comps, solver), n_comps)
+        embedding = with_components(geodesic_map(graph, n_comps, solver), n_comps)
     params = {"method": "isomap", "neighbors_key": neighbors_key, "n_comps": n_comps}
     return _write_centered(adata, copy, key_added, embedding, params)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale, root_scale
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale, divide_nonzero
 from eigenscape.graph.components import component_labels
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel
@@ -83,9 +83,9 @@ class StoredMap:
             options: dict[str, Any] = {name: float(self.params[name]) for name in names}
             kernel = kernel_by_name(str(self.params["kernel"]), **options, around_mean=True).bind(rows)
         means = np.asarray(self.adata.uns[self.basis]["column_means"], dtype=np.float64)
-        pairs = self._pairs(self.coordinates / np.sqrt(self.values), self.values)
+        pairs = self._pairs(divide_nonzero(self.coordinates, np.sqrt(self.values)), self.values)
         centered = CenteredKernel(kernel, uniform_weights(len(means)), means, float(means.mean()))
-        return Embedding(Eigenfunctions(centered, pairs), root_scale(pairs))
+        return Embedding(Eigenfunctions(centered, pairs), RootScale(np.sqrt(pairs.values / len(means))))
 
     def _of_walk(self, affinity: Any) -> Embedding:
         transitions = Transitions.of(affinity.weights, 1.0 if self.method == "diffmap" else 0.0)
