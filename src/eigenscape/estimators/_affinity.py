@@ -122,9 +122,11 @@ class GraphSamples:
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
         split, kind = split_graph(self.graph.graph, on_disconnected, max_components), self.edge_weights
+        kernels: list[BoundKernel]
         if kind == "local":
             m = self.graph.graph.n_vertices
             k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
+            assert k is not None
             kernels = [local_affinity(part, k) for part in split.parts]
         else:
             width = self.neighborhood.option.width

@@ -191,14 +191,14 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             ):
                 each.embedding_ = check_coordinates(table, coordinates[start + own.graph.vertex])
                 each._model_ = embedding
-                vars(each).update(own.result(embedding, split, n_components).attributes)
+                each.__dict__.update(own.result(embedding, split, n_components).attributes)
                 start += own.graph.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
             self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
             self.coupling_, self.n_links_ = float(coupling), len(views.pairs)
             self.link_loss_ = float(link_losses(coordinates, views.pairs).mean())
-            vars(self).update({name: getattr(maps[0], name) for name in _SPECTRUM})
+            self.__dict__.update({name: getattr(maps[0], name) for name in _SPECTRUM})
         return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
