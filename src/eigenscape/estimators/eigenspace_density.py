@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
-from eigenscape.distributed import is_collection
 from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._embedder import copy_features, refuse_collection
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
@@ -172,9 +172,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         with running(self):
             self.embedder_ = self.embedder if self.prefit else self._new_embedder(X).fit(X)
             coordinates = self._coordinates(self.embedder_, X)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.embedder_, name):
-                    setattr(self, name, getattr(self.embedder_, name))
+            copy_features(self, self.embedder_)
             self.span_distance_ = resolve_span(self.embedder_, _first_rows(X), self.span_distance)
             folds = self._folds(_indexable(X), coordinates, seed)
             self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
@@ -194,14 +192,15 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         """Validate the parameters; return the contamination, or None for "auto"."""
         check_parameters(self)
         if self.embedder is not None or self.prefit:
-            check_transformer(self.embedder)
+            kind = self.embedder if isinstance(self.embedder, type) else type(self.embedder)
+            if kind is self.embedder or not (hasattr(kind, "fit") and hasattr(kind, "transform")):
+                raise TypeError(
+                    f"embedder={self.embedder!r} must be an estimator with transform, such as KernelPCA(10)"
+                    " or PCA(10)"
+                )
         if self.prefit:
             check_is_fitted(self.embedder)
-        if is_collection(X):
-            raise TypeError(
-                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
-                " estimator with prefit=True to rows in memory"
-            )
+        refuse_collection(X)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             return None
         share = as_number(self.contamination)
@@ -449,15 +448,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         inner = KernelPCA() if self.embedder is None or isinstance(self.embedder, type) else self.embedder
         tags.input_tags = get_tags(inner).input_tags
         return tags
-
-
-def check_transformer(embedder: Any) -> None:
-    """Raise TypeError unless an object is an estimator with ``transform``."""
-    is_instance = not isinstance(embedder, type)
-    if not (is_instance and hasattr(embedder, "fit") and hasattr(type(embedder), "transform")):
-        raise TypeError(
-            f"embedder={embedder!r} must be an estimator with transform, such as KernelPCA(10) or PCA(10)"
-        )
 
 
 def _indexable(X: Any) -> Any:

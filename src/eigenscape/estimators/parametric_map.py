@@ -10,9 +10,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import POSITIVE
-from eigenscape.distributed import is_collection
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._embedder import refuse_collection
 from eigenscape.estimators._rows import check_coordinates, check_input
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
@@ -156,11 +156,7 @@ class ParametricMap(Estimator):
             isinstance(self.regressor, type) or not hasattr(self.regressor, "predict")
         ):
             raise TypeError(f"regressor={self.regressor!r} must be a regressor with fit and predict, or None")
-        if is_collection(X):
-            raise TypeError(
-                "dask collections are not accepted by fit; fit the embedder to the collection, and this"
-                " estimator with prefit=True to rows in memory"
-            )
+        refuse_collection(X)
 
     def _new_embedder(self, X: Any) -> Any:
         if self.embedder is not None:
