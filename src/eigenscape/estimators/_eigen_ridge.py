@@ -15,6 +15,7 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
+from eigenscape.estimators._embedder import copy_features
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning
@@ -91,7 +92,7 @@ class EigenRidgeMixin:
                 sparse.vstack([before, rows], format="csr") if is_sparse(rows) else np.vstack([before, rows])
             )
         self.embedder_, self._kept_ = embedder, rows
-        self._copy_features()
+        copy_features(self, self.embedder_)
         if rows.shape[0] == 0 or "eigenvalues_" not in vars(embedder):
             return None
         return self._at_unit_variance(embedder.transform(rows))
@@ -125,14 +126,8 @@ class EigenRidgeMixin:
         """Set the scale and the features of the embedder; return the functions at unit variance."""
         spread = np.asarray(functions.std(axis=0), dtype=np.float64)
         self._scale_ = np.where(spread > 0, spread, 1.0)
-        self._copy_features()
+        copy_features(self, self.embedder_)
         return np.asarray(functions / self._scale_)
-
-    def _copy_features(self) -> None:
-        """Copy the number and names of the features from the embedder."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.embedder_, name):
-                setattr(self, name, getattr(self.embedder_, name))
 
     def _fit_ridge(self, functions: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> None:
         """Fit the regression to the functions and values of the labelled rows."""

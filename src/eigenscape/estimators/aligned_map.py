@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._embedder import copy_features
 from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.local_affine import training_points
@@ -144,9 +145,7 @@ def align(model: Any, reference: Any, X: Any = None, X_reference: Any = None, *,
     aligned = AlignedMap(model)
     aligned.scale_, aligned.rotation_, aligned.shift_, aligned.alignment_error_ = found
     aligned.n_shared_ = len(source)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(model, name):
-            setattr(aligned, name, getattr(model, name))
+    copy_features(aligned, model)
     if getattr(model, "embedding_", None) is not None:
         aligned.embedding_ = aligned._moved(model.embedding_)
     return aligned

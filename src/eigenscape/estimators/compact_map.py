@@ -13,6 +13,7 @@ from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._embedder import copy_features
 from eigenscape.estimators._inverse import is_euclidean_metric
 from eigenscape.estimators.parametric_map import ParametricMap
 from eigenscape.exceptions import ToleranceWarning
@@ -116,9 +117,7 @@ def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
     compact = CompactMap(name, parameters)
     compact._model_, compact.dictionary_ = approximation.functions, approximation.functions.members
     compact.compact_error_, compact.n_iter_ = approximation.error, 0
-    for attribute in ("n_features_in_", "feature_names_in_"):
-        if attribute in vars(model):
-            setattr(compact, attribute, vars(model)[attribute])
+    copy_features(compact, model)
     return CompactModel(compact, {"size": approximation.size, "error": approximation.error})
 
 

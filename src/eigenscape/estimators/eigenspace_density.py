@@ -21,6 +21,7 @@ from eigenscape._parameters import check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._embedder import copy_features
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
@@ -172,9 +173,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         with running(self):
             self.embedder_ = self.embedder if self.prefit else self._new_embedder(X).fit(X)
             coordinates = self._coordinates(self.embedder_, X)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self.embedder_, name):
-                    setattr(self, name, getattr(self.embedder_, name))
+            copy_features(self, self.embedder_)
             self.span_distance_ = resolve_span(self.embedder_, _first_rows(X), self.span_distance)
             folds = self._folds(_indexable(X), coordinates, seed)
             self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
@@ -194,7 +193,12 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         """Validate the parameters; return the contamination, or None for "auto"."""
         check_parameters(self)
         if self.embedder is not None or self.prefit:
-            check_transformer(self.embedder)
+            kind = self.embedder if isinstance(self.embedder, type) else type(self.embedder)
+            if kind is self.embedder or not (hasattr(kind, "fit") and hasattr(kind, "transform")):
+                raise TypeError(
+                    f"embedder={self.embedder!r} must be an estimator with transform, such as KernelPCA(10)"
+                    " or PCA(10)"
+                )
         if self.prefit:
             check_is_fitted(self.embedder)
         check_in_memory(self, X, PREFIT)
@@ -445,15 +449,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         inner = KernelPCA() if self.embedder is None or isinstance(self.embedder, type) else self.embedder
         tags.input_tags = get_tags(inner).input_tags
         return tags
-
-
-def check_transformer(embedder: Any) -> None:
-    """Raise TypeError unless an object is an estimator with ``transform``."""
-    is_instance = not isinstance(embedder, type)
-    if not (is_instance and hasattr(embedder, "fit") and hasattr(type(embedder), "transform")):
-        raise TypeError(
-            f"embedder={embedder!r} must be an estimator with transform, such as KernelPCA(10) or PCA(10)"
-        )
 
 
 def _indexable(X: Any) -> Any:
