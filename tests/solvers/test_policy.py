@@ -33,7 +33,7 @@ def plan(kind: str, n: int, count: int = 3, **options: object) -> policy.Plan:
         ("line", 3000, ("shift-invert",)),
         ("strip", 12_000, ("multilevel", "shift-invert", "lanczos")),
         ("hubs", 12_000, ("lanczos", "shift-invert", "lanczos")),
-        ("weakly_joined", 12_000, ("multilevel", "shift-invert", "lanczos")),
+        ("weakly_joined", 12_000, ("shift-invert", "lanczos")),
         pytest.param("cloud", 12_500, ("lanczos",), marks=pytest.mark.long),
     ],
 )

@@ -11,7 +11,8 @@ up to 5 000 points        Lanczos, factors                            fast if th
 1 000 to 5 000, curves    sparse factors                              linear time
 up to 10 000, narrow      sparse factors                              almost linear time
 up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
-curves, surfaces, solids  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
+curves                    sparse factors, Lanczos                     a hierarchy loses digits
+surfaces, solids          multilevel, sparse factors, Lanczos         a hierarchy takes half the time
 thin, with hubs           Lanczos, sparse factors, Lanczos            a hierarchy fills in
 wide                      Lanczos                                     factors and hierarchies fill in
 parts joined, 5 000 on    the parts before, unless narrow             their vectors are nearly known
@@ -49,8 +50,9 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 #: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians; up
 #: to the third number they are factorised: sparse if they are thin, dense if they are wide.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
-#: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised.
-CURVE_POINTS, CURVE_WIDTH = 1000, 40
+#: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised;
+#: for more pairs than the third number, graphs up to a width of the fourth times ``sqrt(m)`` (a sheet has 2.5).
+CURVE_POINTS, CURVE_WIDTH, FEW_PAIRS, STRIP_WIDTH = 1000, 40, 5, 1.5
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
 RESTARTS, MOST_RESTARTS = 40, 2000
 
@@ -211,6 +213,9 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     factors: tuple[Step, ...] = ()
     if shape.is_thin and _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2)):  # the profile of the levels
         factors = ("shift-invert",)
+    widest = CURVE_WIDTH if count <= FEW_PAIRS else max(CURVE_WIDTH, STRIP_WIDTH * m**0.5)
+    if factors and shape.is_narrow and shape.width <= widest:
+        return Plan((*factors, "lanczos"), "the graph is a curve", thin=True)
     if has_levels:
         trial = () if shape.is_narrow else trial[:-1]
         return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph has a hierarchy", thin=True)

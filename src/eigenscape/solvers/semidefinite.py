@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -26,6 +27,8 @@ _EPS = np.finfo(np.float64).eps
 _PRECONDITIONED = 80
 #: Eigenvalues below this share of the bound are computed from the edges, in blocks of this many.
 _SMALL, _EDGES = 1e-7, 2**16
+#: Vectors of the Lanczos iteration on an inverse, at least, and its maximum number of restarts.
+_VECTORS, _INVERSE_RESTARTS = 20, 100
 #: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
 _ACCURACY = 1e-2
 
@@ -226,7 +229,7 @@ def solve_shift_invert(
     thin: bool,
     start: np.ndarray | None = None,
 ) -> SolverResult:
-    """Solve with the factorised matrix as preconditioner and starting vectors from three inverse steps."""
+    """Solve with the factorised matrix as preconditioner and starting vectors from its inverse."""
     guess = np.random.default_rng(solver.seed).standard_normal(
         (len(problem.null), min(count + 2, len(problem.null) - 1))
     )
@@ -240,6 +243,9 @@ def _inverse_iteration(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, thin: bool, guess: np.ndarray
 ) -> tuple[Product, np.ndarray]:
     """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
+
+    Sparse factors of a Laplacian are applied to single vectors, by Lanczos iteration: a block needs many times
+    as many products if many eigenvalues are close to each other.
 
     A cheaper inverse than the inverse in double precision is used if the Ritz values of the resulting
     vectors are resolved by it. If the square root of the matrix is given, this is its inverse, from which
@@ -263,12 +269,34 @@ def _inverse_iteration(
         if others.shape[1] == guess.shape[1] or _is_resolved(problem, cheap[1]):
             return root, np.hstack([others, cheap[1]])
         del root, cheap
+    elif thin and problem.factor is None:
+        inverse = inverse_on_complement(matrix, problem.null, thin)
+        return inverse, _inverse_lanczos(inverse, guess)
     elif not thin:
         cheap = iterate(inverse_on_complement(matrix, problem.null, thin, np.float32))
         if np.linalg.eigvalsh(problem.ritz(cheap[1]))[0] > 8 * np.finfo(np.float32).eps * problem.bound:
             return cheap
         del cheap
     return iterate(inverse_on_complement(matrix, problem.null, thin))
+
+
+def _inverse_lanczos(inverse: Product, guess: np.ndarray) -> np.ndarray:
+    """Return as many vectors as ``guess`` has, all but two of them by Lanczos iteration on the inverse.
+
+    The iteration may miss copies of a multiple eigenvalue. The last two vectors come from inverse iteration
+    orthogonally to the others, and contain what was missed.
+    """
+    m, count = len(guess), max(guess.shape[1] - 2, 1)
+    operator = LinearOperator((m, m), lambda v: inverse(v.reshape(m, 1))[:, 0], dtype=guess.dtype)
+    try:
+        size = min(max(_VECTORS, 2 * count + 5), m)
+        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=_INVERSE_RESTARTS)[1]
+    except ArpackNoConvergence as error:
+        found = error.eigenvectors
+    rest = guess[:, found.shape[1] :]
+    for _ in range(3):
+        rest = np.linalg.qr(inverse(rest - found @ (found.T @ rest)))[0]
+    return np.linalg.qr(np.column_stack([found, rest]))[0]
 
 
 def _is_resolved(problem: SemidefiniteProblem, vectors: np.ndarray) -> bool:

@@ -28,6 +28,7 @@ from eigenscape.operators import ComplementOperator, FactoredOperator, Operator,
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.lanczos import has_smaller
 from eigenscape.solvers.pairs import EigenPairs, angles, with_residuals
 from eigenscape.solvers.parts import solve_parts
 from eigenscape.solvers.policy import MOST_RESTARTS, RESTARTS, Order, Plan, SolverConfig, plan_sparse
@@ -226,7 +227,9 @@ def _solve_sparse(
         angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
         is_zero = result.values[count - 1] <= problem.floor(terms)  # no eigenvalue is smaller
         if not (result.converged or is_zero) and result.solver in ("parts", "lanczos"):
-            angle = np.inf  # accurate pairs, perhaps, but a smaller eigenvalue may be missing
+            known = np.column_stack([problem.null, result.vectors])
+            if has_smaller(matrix, problem.bound, known, result.values[max(count - 2, 0)], solver.seed):
+                angle = np.inf  # the pairs may be accurate, but a smaller eigenvalue is missing
         if angle <= smallest_angle:
             best, smallest_angle = result, angle
         if angle <= solver.tol:
