@@ -51,7 +51,7 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 #: to the third number they are factorised: sparse if they are thin, dense if they are wide.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
 #: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised;
-#: for more pairs than the third number, graphs up to a width of the fourth times ``sqrt(m)`` (a sheet has 2.5).
+#: for more pairs than the third number, up to a width of the fourth times ``sqrt(m)`` (a sheet has 2.5).
 CURVE_POINTS, CURVE_WIDTH, FEW_PAIRS, STRIP_WIDTH = 1000, 40, 5, 1.5
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
 RESTARTS, MOST_RESTARTS = 40, 2000

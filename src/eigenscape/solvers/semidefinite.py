@@ -229,23 +229,62 @@ def solve_shift_invert(
     thin: bool,
     start: np.ndarray | None = None,
 ) -> SolverResult:
-    """Solve with the factorised matrix as preconditioner and starting vectors from its inverse."""
+    """Solve with the factorised matrix: by Lanczos iteration on its inverse, or as a preconditioner.
+
+    Sparse factors of a Laplacian are applied to single vectors. A block needs many times as many products if
+    many eigenvalues are close to each other. Its iteration only corrects what Lanczos iteration leaves.
+    """
     guess = np.random.default_rng(solver.seed).standard_normal(
         (len(problem.null), min(count + 2, len(problem.null) - 1))
     )
     if start is not None:
         guess[:, : start.shape[1]] = start[:, : guess.shape[1]]
-    inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
+    if thin and problem.factor is None:
+        inverse = inverse_on_complement(matrix, problem.null)
+        result, guess = _inverse_lanczos(problem, inverse, guess, count, solver)
+        if result.converged:
+            return result
+    else:
+        inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
     return _preconditioned(problem, count, solver, inverse, guess, "shift-invert")
+
+
+def _inverse_lanczos(
+    problem: SemidefiniteProblem, inverse: Product, guess: np.ndarray, count: int, solver: SolverConfig
+) -> tuple[SolverResult, np.ndarray]:
+    """Solve by Lanczos iteration on the inverse; return also starting vectors of a block iteration.
+
+    The iteration may miss copies of a multiple eigenvalue. Inverse iteration of the remaining vectors of
+    ``guess``, orthogonally to those found, detects them.
+    """
+    m, wanted = len(guess), max(count - 1, 1)
+    operator = LinearOperator((m, m), lambda v: inverse(v.reshape(m, 1))[:, 0], dtype=guess.dtype)
+    size, steps = min(max(_VECTORS, 2 * count + 5), m), solver.max_iter or _INVERSE_RESTARTS
+    try:
+        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=steps)[1]
+    except ArpackNoConvergence as error:
+        found = error.eigenvectors
+    found, rest = np.linalg.qr(found)[0], guess[:, found.shape[1] :]
+    for _ in range(3):
+        rest = inverse(rest)
+        rest = np.linalg.qr(rest - found @ (found.T @ rest))[0]
+    guess = np.column_stack([found, rest])
+    values, rotation = problem.resolve(found)
+    found = found @ rotation
+    if len(values) < count:
+        return SolverResult(values, found, "shift-invert", converged=False), guess
+    residual = np.linalg.norm(problem.operator.matmat(found) - found * values, axis=0)
+    allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
+    smallest = max(values[wanted - 1], 16 * _EPS * problem.bound) * (1 - 1e-6)
+    is_complete = bool(np.linalg.eigvalsh(problem.ritz(rest))[0] > smallest)
+    converged = is_complete and bool((residual <= allowed)[:wanted].all())
+    return SolverResult(values, found, "shift-invert", converged=converged), guess
 
 
 def _inverse_iteration(
     problem: SemidefiniteProblem, matrix: sparse.csr_array, thin: bool, guess: np.ndarray
 ) -> tuple[Product, np.ndarray]:
     """Return an inverse of the matrix, and ``guess`` after three steps of inverse iteration.
-
-    Sparse factors of a Laplacian are applied to single vectors, by Lanczos iteration: a block needs many times
-    as many products if many eigenvalues are close to each other.
 
     A cheaper inverse than the inverse in double precision is used if the Ritz values of the resulting
     vectors are resolved by it. If the square root of the matrix is given, this is its inverse, from which
@@ -269,34 +308,12 @@ def _inverse_iteration(
         if others.shape[1] == guess.shape[1] or _is_resolved(problem, cheap[1]):
             return root, np.hstack([others, cheap[1]])
         del root, cheap
-    elif thin and problem.factor is None:
-        inverse = inverse_on_complement(matrix, problem.null, thin)
-        return inverse, _inverse_lanczos(inverse, guess)
     elif not thin:
         cheap = iterate(inverse_on_complement(matrix, problem.null, thin, np.float32))
         if np.linalg.eigvalsh(problem.ritz(cheap[1]))[0] > 8 * np.finfo(np.float32).eps * problem.bound:
             return cheap
         del cheap
     return iterate(inverse_on_complement(matrix, problem.null, thin))
-
-
-def _inverse_lanczos(inverse: Product, guess: np.ndarray) -> np.ndarray:
-    """Return as many vectors as ``guess`` has, all but two of them by Lanczos iteration on the inverse.
-
-    The iteration may miss copies of a multiple eigenvalue. The last two vectors come from inverse iteration
-    orthogonally to the others, and contain what was missed.
-    """
-    m, count = len(guess), max(guess.shape[1] - 2, 1)
-    operator = LinearOperator((m, m), lambda v: inverse(v.reshape(m, 1))[:, 0], dtype=guess.dtype)
-    try:
-        size = min(max(_VECTORS, 2 * count + 5), m)
-        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=_INVERSE_RESTARTS)[1]
-    except ArpackNoConvergence as error:
-        found = error.eigenvectors
-    rest = guess[:, found.shape[1] :]
-    for _ in range(3):
-        rest = np.linalg.qr(inverse(rest - found @ (found.T @ rest)))[0]
-    return np.linalg.qr(np.column_stack([found, rest]))[0]
 
 
 def _is_resolved(problem: SemidefiniteProblem, vectors: np.ndarray) -> bool:
