@@ -29,7 +29,8 @@ def plan(kind: str, n: int, count: int = 3, **options: object) -> policy.Plan:
         ("cloud", 3000, ("lanczos", "shift-invert")),
         ("clusters", 3000, ("lanczos", "shift-invert")),
         ("line", 3000, ("shift-invert",)),
-        ("strip", 12_000, ("multilevel", "shift-invert", "lanczos")),
+        ("strip", 12_000, ("shift-invert", "lanczos")),
+        ("roll", 12_000, ("multilevel", "shift-invert", "lanczos")),
         ("hubs", 12_000, ("lanczos", "shift-invert", "lanczos")),
         ("weakly_joined", 12_000, ("shift-invert", "lanczos")),
         pytest.param("cloud", 12_500, ("lanczos",), marks=pytest.mark.long),
@@ -118,8 +119,8 @@ def test_factors_separate_many_eigenvalues_that_are_close():
 @pytest.mark.parametrize("count", [3, 10, 13])
 def test_factors_find_all_copies_of_an_eigenvalue(count):
     """Twelve equal arms around a vertex: the first eigenvalue has eleven copies."""
-    i = np.arange(1, 3601)
-    graph = laplacian(symmetric(i, np.where(i % 300 == 1, 0, i - 1), np.ones(3600), 3601))
+    i = np.arange(1, 721)
+    graph = laplacian(symmetric(i, np.where(i % 60 == 1, 0, i - 1), np.ones(720), 721))
     solved = smallest(graph.problem, count, SolverConfig("shift-invert"))
     assert_allclose(solved.values, reference(graph, count)[0], rtol=1e-8)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -27,8 +27,9 @@ _EPS = np.finfo(np.float64).eps
 _PRECONDITIONED = 80
 #: Eigenvalues below this share of the bound are computed from the edges, in blocks of this many.
 _SMALL, _EDGES = 1e-7, 2**16
-#: Vectors of the Lanczos iteration on an inverse, at least, and its maximum number of restarts.
-_VECTORS, _INVERSE_RESTARTS = 20, 100
+#: Vectors of the Lanczos iteration on an inverse, at least, its maximum number of restarts, and how often its
+#: result is improved by inverse iteration.
+_VECTORS, _INVERSE_RESTARTS, _POLISH = 20, 100, 4
 #: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
 _ACCURACY = 1e-2
 
@@ -241,9 +242,10 @@ def solve_shift_invert(
         guess[:, : start.shape[1]] = start[:, : guess.shape[1]]
     if thin and problem.factor is None:
         inverse = inverse_on_complement(matrix, problem.null)
-        result, guess = _inverse_lanczos(problem, inverse, guess, count, solver)
-        if result.converged:
-            return result
+        found = _inverse_lanczos(problem, inverse, guess, count, solver)
+        if isinstance(found, SolverResult):
+            return found
+        guess = found
     else:
         inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
     return _preconditioned(problem, count, solver, inverse, guess, "shift-invert")
@@ -251,8 +253,8 @@ def solve_shift_invert(
 
 def _inverse_lanczos(
     problem: SemidefiniteProblem, inverse: Product, guess: np.ndarray, count: int, solver: SolverConfig
-) -> tuple[SolverResult, np.ndarray]:
-    """Solve by Lanczos iteration on the inverse; return also starting vectors of a block iteration.
+) -> SolverResult | np.ndarray:
+    """Solve by Lanczos iteration on the inverse, or return starting vectors of a block iteration.
 
     The iteration may miss copies of a multiple eigenvalue. Inverse iteration of the remaining vectors of
     ``guess``, orthogonally to those found, detects them.
@@ -264,21 +266,26 @@ def _inverse_lanczos(
         found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=steps)[1]
     except ArpackNoConvergence as error:
         found = error.eigenvectors
+    except ArpackError:
+        found = guess[:, :0]
     found, rest = np.linalg.qr(found)[0], guess[:, found.shape[1] :]
+    is_accurate = False
+    for _ in range(_POLISH if found.shape[1] == count else 0):
+        values, rotation = problem.resolve(found)
+        found = found @ rotation
+        residual = np.linalg.norm(problem.operator.matmat(found) - found * values, axis=0)
+        is_accurate = bool((residual <= solver.tol / 2 * values + 16 * _EPS * problem.bound)[:wanted].all())
+        if is_accurate:
+            break
+        found = np.linalg.qr(inverse(found))[0]  # copies of an eigenvalue contain parts of other eigenvectors
     for _ in range(3):
         rest = inverse(rest)
         rest = np.linalg.qr(rest - found @ (found.T @ rest))[0]
-    guess = np.column_stack([found, rest])
-    values, rotation = problem.resolve(found)
-    found = found @ rotation
-    if len(values) < count:
-        return SolverResult(values, found, "shift-invert", converged=False), guess
-    residual = np.linalg.norm(problem.operator.matmat(found) - found * values, axis=0)
-    allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
-    smallest = max(values[wanted - 1], 16 * _EPS * problem.bound) * (1 - 1e-6)
-    is_complete = bool(np.linalg.eigvalsh(problem.ritz(rest))[0] > smallest)
-    converged = is_complete and bool((residual <= allowed)[:wanted].all())
-    return SolverResult(values, found, "shift-invert", converged=converged), guess
+    if is_accurate:
+        smallest = max(values[wanted - 1], 16 * _EPS * problem.bound) * (1 - 1e-6)
+        if np.linalg.eigvalsh(problem.ritz(rest))[0] >= smallest:
+            return SolverResult(values, found, "shift-invert")
+    return np.column_stack([found, rest])
 
 
 def _inverse_iteration(
