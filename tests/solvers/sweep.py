@@ -179,6 +179,11 @@ def graph_of(kind: str, n: int, seed: int, weights: str = "ones") -> Graph:
         W = sparse.csr_array(W.maximum(W.T))
         width = np.median(W.data)
         W.data = np.ones_like(W.data) if weights == "ones" else np.exp(-((W.data / width) ** 2)) + 1e-12
+    return laplacian(W, parts)
+
+
+def laplacian(W: sparse.csr_array, parts: np.ndarray | None = None) -> Graph:
+    """Return the normalised Laplacian of a weighted graph."""
     degree = np.asarray(W.sum(axis=1)).ravel()
     root = sparse.diags_array(1 / np.sqrt(degree))
     L = sparse.csr_array(sparse.eye_array(len(degree)) - root @ W @ root)

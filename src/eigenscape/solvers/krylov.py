@@ -143,7 +143,9 @@ def block_krylov(
             if basis.size + block > basis.capacity:
                 basis.compress(Y[:, : block + count])
             directions = residuals[:, size > allowed]
-            if not basis.grow(directions if precondition is None else precondition(directions)):
+            if precondition is not None:  # rounding errors along small eigenvectors would be amplified
+                directions = precondition(directions - basis.Q @ (basis.Q.T @ directions))
+            if not basis.grow(directions):
                 break
     return KrylovResult(ritz[:count], vectors[:, :count], converged, step)
 

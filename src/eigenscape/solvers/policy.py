@@ -11,7 +11,8 @@ up to 5 000 points        Lanczos, factors                            fast if th
 1 000 to 5 000, curves    sparse factors                              linear time
 up to 10 000, narrow      sparse factors                              almost linear time
 up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
-curves, surfaces, solids  multilevel, sparse factors, Lanczos         a hierarchy takes half the time
+curves, strips            sparse factors, Lanczos                     a hierarchy loses digits
+surfaces, solids          multilevel, sparse factors, Lanczos         a hierarchy takes half the time
 thin, with hubs           Lanczos, sparse factors, Lanczos            a hierarchy fills in
 wide                      Lanczos                                     factors and hierarchies fill in
 parts joined, 5 000 on    the parts before, unless narrow             their vectors are nearly known
@@ -51,8 +52,19 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
 #: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised.
 CURVE_POINTS, CURVE_WIDTH = 1000, 40
+#: So are strips, of at most this width over ``sqrt(m)`` (a sheet has 2.5), up to this many points or for more
+#: than this many pairs; a hierarchy is faster for other ones, by half.
+STRIP_WIDTH, STRIP_POINTS, FEW_PAIRS = 1.5, 100_000, 5
+#: Largest growth of the entries of the coarse levels: 2 for solids, 20 for high-dimensional data.
+MOST_FILL = 6
 #: Restarts of the Lanczos iteration if another method follows, and if none does.
 RESTARTS, MOST_RESTARTS = 40, 2000
+#: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
+DENSE_POINTS, DENSE_PRINCIPAL_POINTS = 500, 200
+#: Steps of the block Krylov iteration for dense matrices if LAPACK may follow, and if nothing does.
+SHORT, LONG = 120, 2000
+#: Largest angle of a result that is returned with a warning: differences that a drawing does not show.
+DRAWING = 1e-3
 
 
 @runtime_checkable
@@ -207,11 +219,13 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     if m <= FACTOR_POINTS:
         trial = () if shape.is_narrow else trial
         return Plan((*trial, "shift-invert"), "the graph is thin" if shape.is_thin else "the graph is wide")
-    has_levels = hierarchy_fill(matrix) <= 6  # 2 for solids, 20 for high-dimensional data
     factors: tuple[Step, ...] = ()
     if shape.is_thin and _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2)):  # the profile of the levels
         factors = ("shift-invert",)
-    if has_levels:
+    is_strip = shape.width <= STRIP_WIDTH * m**0.5 and (m <= STRIP_POINTS or count > FEW_PAIRS)
+    if factors and shape.is_narrow and (is_strip or shape.width <= CURVE_WIDTH):
+        return Plan((*factors, "lanczos"), "the graph is a curve or a strip", thin=True)
+    if hierarchy_fill(matrix) <= MOST_FILL:
         trial = () if shape.is_narrow else trial[:-1]
         return Plan((*trial, "multilevel", *factors, "lanczos"), "the graph has a hierarchy", thin=True)
     if factors:

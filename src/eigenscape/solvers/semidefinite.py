@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -26,6 +27,9 @@ _EPS = np.finfo(np.float64).eps
 _PRECONDITIONED = 80
 #: Eigenvalues below this share of the bound are computed from the edges, in blocks of this many.
 _SMALL, _EDGES = 1e-7, 2**16
+#: Vectors of the Lanczos iteration on an inverse, at least, its maximum number of restarts, and how often its
+#: result is improved by inverse iteration.
+_VECTORS, _INVERSE_RESTARTS, _POLISH = 20, 100, 4
 #: Residuals of Lanczos iteration relative to the tolerance: they decrease fast in the end.
 _ACCURACY = 1e-2
 
@@ -226,14 +230,62 @@ def solve_shift_invert(
     thin: bool,
     start: np.ndarray | None = None,
 ) -> SolverResult:
-    """Solve with the factorised matrix as preconditioner and starting vectors from three inverse steps."""
+    """Solve with the factorised matrix: by Lanczos iteration on its inverse, or as a preconditioner.
+
+    Sparse factors of a Laplacian are applied to single vectors. A block needs many times as many products if
+    many eigenvalues are close to each other. Its iteration only corrects what Lanczos iteration leaves.
+    """
     guess = np.random.default_rng(solver.seed).standard_normal(
         (len(problem.null), min(count + 2, len(problem.null) - 1))
     )
     if start is not None:
         guess[:, : start.shape[1]] = start[:, : guess.shape[1]]
-    inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
+    if thin and problem.factor is None:
+        inverse = inverse_on_complement(matrix, problem.null)
+        found = _inverse_lanczos(problem, inverse, guess, count, solver)
+        if isinstance(found, SolverResult):
+            return found
+        guess = found
+    else:
+        inverse, guess = _inverse_iteration(problem, matrix, thin, guess)
     return _preconditioned(problem, count, solver, inverse, guess, "shift-invert")
+
+
+def _inverse_lanczos(
+    problem: SemidefiniteProblem, inverse: Product, guess: np.ndarray, count: int, solver: SolverConfig
+) -> SolverResult | np.ndarray:
+    """Solve by Lanczos iteration on the inverse, or return starting vectors of a block iteration.
+
+    The iteration may miss copies of a multiple eigenvalue. Inverse iteration of the remaining vectors of
+    ``guess``, orthogonally to those found, detects them.
+    """
+    m, wanted = len(guess), max(count - 1, 1)
+    operator = LinearOperator((m, m), lambda v: inverse(v.reshape(m, 1))[:, 0], dtype=guess.dtype)
+    size, steps = min(max(_VECTORS, 2 * count + 5), m), solver.max_iter or _INVERSE_RESTARTS
+    try:
+        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=steps)[1]
+    except ArpackNoConvergence as error:
+        found = error.eigenvectors
+    except ArpackError:
+        found = guess[:, :0]
+    found, rest = np.linalg.qr(found)[0], guess[:, found.shape[1] :]
+    is_accurate = False
+    for _ in range(_POLISH if found.shape[1] == count else 0):
+        values, rotation = problem.resolve(found)
+        found = found @ rotation
+        residual = np.linalg.norm(problem.operator.matmat(found) - found * values, axis=0)
+        is_accurate = bool((residual <= solver.tol / 2 * values + 16 * _EPS * problem.bound)[:wanted].all())
+        if is_accurate:
+            break
+        found = np.linalg.qr(inverse(found))[0]  # copies of an eigenvalue contain parts of other eigenvectors
+    for _ in range(3):
+        rest = inverse(rest)
+        rest = np.linalg.qr(rest - found @ (found.T @ rest))[0]
+    if is_accurate:
+        smallest = max(values[wanted - 1], 16 * _EPS * problem.bound) * (1 - 1e-6)
+        if np.linalg.eigvalsh(problem.ritz(rest))[0] >= smallest:
+            return SolverResult(values, found, "shift-invert")
+    return np.column_stack([found, rest])
 
 
 def _inverse_iteration(

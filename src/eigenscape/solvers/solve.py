@@ -28,9 +28,22 @@ from eigenscape.operators import ComplementOperator, FactoredOperator, Operator,
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.lanczos import has_smaller
 from eigenscape.solvers.pairs import EigenPairs, angles, with_residuals
 from eigenscape.solvers.parts import solve_parts
-from eigenscape.solvers.policy import MOST_RESTARTS, RESTARTS, Order, Plan, SolverConfig, plan_sparse
+from eigenscape.solvers.policy import (
+    DENSE_POINTS,
+    DENSE_PRINCIPAL_POINTS,
+    DRAWING,
+    LONG,
+    MOST_RESTARTS,
+    RESTARTS,
+    SHORT,
+    Order,
+    Plan,
+    SolverConfig,
+    plan_sparse,
+)
 from eigenscape.solvers.semidefinite import (
     SemidefiniteProblem,
     SolverResult,
@@ -42,15 +55,9 @@ from eigenscape.solvers.semidefinite import (
     solve_shift_invert,
 )
 
-#: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
-DENSE_POINTS, DENSE_PRINCIPAL_POINTS = 500, 200
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz:
 #: fewer and wider products for a matrix that is recomputed.
 _STORED, _RECOMPUTED = (3, 7), (6, 4)
-#: Maximum number of Krylov block iterations if another solver is available, and if none is.
-_SHORT, _LONG = 120, 2000
-#: Largest angle of a result that is returned with a warning: differences that a drawing does not show.
-_DRAWING = 1e-3
 
 _EPS = np.finfo(np.float64).eps
 #: Failures of the fit that is running, which raises them with its coordinates.
@@ -113,7 +120,7 @@ def _solve_principal(
     limit = DENSE_POINTS if 40 * count > m else DENSE_PRINCIPAL_POINTS
     if solver.method == "dense" or (operator.storage != "blocked" and _is_small(m, count, solver, limit)):
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
-    steps = solver.max_iter or (_LONG if solver.method == "lanczos" else _SHORT)
+    steps = solver.max_iter or (LONG if solver.method == "lanczos" else SHORT)
     guard, head_start = _RECOMPUTED if operator.storage == "blocked" else _STORED
     options = KrylovOptions(
         order=order,
@@ -226,7 +233,9 @@ def _solve_sparse(
         angle = float(_judge(problem, result, max(count - 1, 1), solver.tol, terms)[1].max())
         is_zero = result.values[count - 1] <= problem.floor(terms)  # no eigenvalue is smaller
         if not (result.converged or is_zero) and result.solver in ("parts", "lanczos"):
-            angle = np.inf  # accurate pairs, perhaps, but a smaller eigenvalue may be missing
+            known = np.column_stack([problem.null, result.vectors])
+            if has_smaller(matrix, problem.bound, known, result.values[max(count - 2, 0)], solver.seed):
+                angle = np.inf  # the pairs may be accurate, but a smaller eigenvalue is missing
         if angle <= smallest_angle:
             best, smallest_angle = result, angle
         if angle <= solver.tol:
@@ -273,7 +282,7 @@ def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig)
     if solver.method == "dense" or (is_stored and _is_small(len(problem.null), count, solver)):
         return solve_lapack(problem, _whole_matrix(problem.operator), count)
     only_krylov = solver.method == "lanczos" or not is_stored
-    result = solve_krylov(problem, count, solver, solver.max_iter or (_LONG if only_krylov else _SHORT))
+    result = solve_krylov(problem, count, solver, solver.max_iter or (LONG if only_krylov else SHORT))
     if result.converged or only_krylov:
         return result
     return solve_lapack(problem, _whole_matrix(problem.operator), count)
@@ -336,7 +345,7 @@ def _accept(pairs: EigenPairs, found: np.ndarray, solver: SolverConfig) -> Eigen
         f" exact one), above tol={solver.tol:g}: the eigenvalue is {pairs.values[worst]:.3e}, the residual"
         f" {pairs.residuals[worst]:.1e} (eigen-solver {pairs.solver}); {remedy}"
     )
-    if found[worst] <= _DRAWING:
+    if found[worst] <= DRAWING:
         warn(f"{message} if more digits are needed", NotConvergedWarning)
         return pairs
     error = NotConvergedError(f"the eigen-solver did not converge: {message}", pairs.residuals, pairs.vectors)
