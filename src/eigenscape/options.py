@@ -15,6 +15,7 @@ See docs/decisions/estimators-option-objects.md.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from numbers import Real
@@ -58,6 +59,18 @@ Search: TypeAlias = (
 )
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
+#: Metrics that are known without a look into scikit-learn.
+_USUAL_METRICS = ("euclidean", "precomputed", "cosine", "manhattan", "minkowski", "correlation")
+#: Names of eigensolvers; those of graphs need a sparse matrix, and one belongs to KernelEigenmap.
+_GRAPH_SOLVERS = ("shift-invert", "multilevel")
+_SOLVERS = ("auto", "dense", "lanczos", *_GRAPH_SOLVERS, "iterative")
+#: Eigensolvers of scikit-learn with the equivalents here, the closest first.
+SKLEARN_SOLVERS: Mapping[str, tuple[str, ...]] = {
+    "arpack": ("shift-invert", "lanczos"),
+    "lobpcg": ("lanczos",),
+    "amg": ("multilevel", "lanczos"),
+    "randomized": ("lanczos",),
+}
 
 
 class Option:
@@ -67,13 +80,9 @@ class Option:
     _flat: ClassVar[dict[str, str]]
 
     def __post_init__(self) -> None:
-        for name in self._names():
-            if isinstance(getattr(self, name), dict):  # it may change outside
-                object.__setattr__(self, name, dict(getattr(self, name)))
-        self.validate()
-
-    def validate(self) -> None:
-        """Raise ValueError for invalid values."""
+        for name, value in vars(self).items():
+            if isinstance(value, dict):  # it may change outside
+                object.__setattr__(self, name, dict(value))
         check_parameters(self)
         self._check()
 
@@ -122,6 +131,78 @@ def _equal(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
     is_number = isinstance(a, Real) and isinstance(b, Real) and isinstance(a, bool) == isinstance(b, bool)
     return a is b or ((is_number or type(a) is type(b)) and bool(np.array_equal(a, b)))
+
+
+def check_solver(method: Any, accepted: tuple[str, ...] = _SOLVERS) -> None:
+    """Raise ValueError unless ``method`` is an accepted name or an object with the methods of a solver."""
+    if isinstance(method, str):
+        if method in accepted:
+            return
+        equivalent = next((ours for ours in SKLEARN_SOLVERS.get(method, ()) if ours in accepted), None)
+        if equivalent is not None:
+            raise ValueError(
+                f"eigen_solver={method!r} is scikit-learn's name; the equivalent here is {equivalent!r}, or"
+                " use eigenscape.accel for scikit-learn's own interface"
+            )
+        if method in _GRAPH_SOLVERS:
+            names = ", ".join(map(repr, accepted))
+            raise ValueError(f"eigen_solver={method!r} needs a sparse graph matrix; use one of {names} here")
+    elif not isinstance(method, type) and hasattr(method, "principal") and hasattr(method, "smallest"):
+        return
+    raise ValueError(
+        f"eigen_solver={method!r} is not known; choose one of {', '.join(map(repr, accepted))}, or pass an"
+        " object with the methods principal(operator, count, order) and smallest(problem, count)"
+    )
+
+
+def _check_edges(graph: Any) -> None:
+    """Raise ValueError for a metric, its parameters, a width or a search that no data could use."""
+    metric, params = graph.metric, graph.metric_params or {}
+    if not callable(metric) and (not isinstance(metric, str) or metric not in _USUAL_METRICS):
+        from sklearn.neighbors import VALID_METRICS
+
+        if not isinstance(metric, str) or metric not in VALID_METRICS["brute"]:
+            raise ValueError(
+                f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
+                " 'euclidean', 'manhattan' or 'cosine', or a function of two rows"
+            )
+    if params:
+        _check_metric_params(metric, params)
+    if graph.width is not None and graph.weights not in (None, "heat"):
+        raise ValueError(
+            f"width={graph.width!r} is for weights='heat', got {graph.weights!r}; leave out width"
+        )
+    search = graph.search
+    if not isinstance(search, str | tuple) and (
+        isinstance(search, type) or not (hasattr(search, "kneighbors") or hasattr(search, "search_radius"))
+    ):
+        raise ValueError(
+            f"search={search!r} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
+            " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
+        )
+    if isinstance(search, tuple) and len(search) != 2:
+        raise ValueError(f"search must be a tuple (indices, distances), got {len(search)} elements")
+
+
+def _check_metric_params(metric: Any, params: dict[str, Any]) -> None:
+    """Raise ValueError for parameters that a metric does not have, as far as this is known without data."""
+    if any(not isinstance(name, str) for name in params):
+        raise ValueError(f"metric_params={params!r} must have the names of arguments as keys")
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError(f"metric_params={params!r} is not used with metric='precomputed'; leave it out")
+    power = params.get("p", 2)
+    if isinstance(metric, str) and metric == "minkowski" and not (isinstance(power, Real) and power > 0):
+        raise ValueError(f"metric_params={params!r}: p must be a positive number; set p=1 or more")
+    if callable(metric):
+        try:
+            inspect.signature(metric).bind(None, None, **params)
+        except TypeError as error:
+            raise ValueError(
+                f"metric_params={params!r} are not arguments of the metric ({error}); it is called as"
+                " metric(x, y, **metric_params)"
+            ) from None
+        except ValueError:  # compiled functions may have no signature
+            return
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,6 +255,7 @@ class KNNGraph(Option):
     search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", "symmetrize": "symmetrize", **_EDGES}
+    _check = _check_edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,6 +288,7 @@ class RadiusGraph(Option):
     _flat: ClassVar = {"radius": "radius", **_EDGES}
 
     def _check(self) -> None:
+        _check_edges(self)
         if isinstance(self.search, str) and self.search == "approximate":
             raise ValueError(
                 "search='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
@@ -248,6 +331,7 @@ class SpanningTree(Option):
     _flat: ClassVar = {"n_neighbors": "n_neighbors", **_EDGES}
 
     def _check(self) -> None:
+        _check_edges(self)
         if self.n_neighbors is None and isinstance(self.search, tuple):
             raise ValueError(
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a minimum"
@@ -416,6 +500,7 @@ class Solver(Option):
     _flat: ClassVar = {"method": "eigen_solver", "tol": "tol", "max_iter": "max_iter", "storage": "storage"}
 
     def _check(self) -> None:
+        check_solver(self.method)
         if self.storage == "blocked" and isinstance(self.method, str) and self.method == "dense":
             raise ValueError("method='dense' needs the whole matrix, not storage='blocked'; use 'lanczos'")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import check_gamma
 from eigenscape.estimators._base import FitResult, spectral_attributes, spectral_result
 from eigenscape.estimators._dictionary import bind, dictionary_attributes, fit_by_dictionary
 from eigenscape.estimators._graph import (
@@ -19,7 +20,6 @@ from eigenscape.estimators._graph import (
     neighborhood_graph,
 )
 from eigenscape.estimators._types import AffinityLike, KernelLike
-from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import mix_targets, vertex_codes, vertex_weights
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import match_dtype
 from eigenscape.distributed import is_collection
 from eigenscape.distributed.sample_fit import fit_collection
 from eigenscape.estimators._collections import paired, rowwise
@@ -28,14 +29,12 @@ from eigenscape.estimators._rows import (
     check_input,
     check_pairs,
     check_weights,
-    match_dtype,
 )
 from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_solver
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
-from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree
+from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -124,7 +123,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             if is_collection(X):
                 return fit_collection(self, X, sample_weight, labels)
             X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X, min_sum=0)
+            weights = None if sample_weight is None else check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
             given = {} if labels is None else {"labels": labels}
@@ -275,21 +274,16 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver that the parameters describe."""
-        option = self._solver_option()
-        check_solver(option.method, self._solvers)
-        tol = 1e-10 if option.tol is None else option.tol
-        config = SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
-        if isinstance(option.method, str) and option.method not in self._solvers:
-            raise ValueError(
-                f"eigen_solver={option.method!r} needs a sparse graph matrix; use 'auto', 'dense' or"
-                " 'lanczos' here"
-            )
+        given = self.eigen_solver
+        method, option = (given.method, given) if isinstance(given, Solver) else (given, Solver())
+        check_solver(method, self._solvers)
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
                 f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
-        return config
+        tol = 1e-10 if option.tol is None else option.tol
+        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs)
 
     def _solver_option(self) -> Solver:
         return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)

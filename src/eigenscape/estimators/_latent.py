@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from eigenscape import distributed
+from eigenscape._parameters import check_count
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.distributed import is_collection
@@ -17,7 +18,6 @@ from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.observed_data import ObservedData, observed_data

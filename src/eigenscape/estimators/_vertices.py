@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape._numbers import checked_sparse
+from eigenscape._numbers import check_precomputed, checked_sparse
 from eigenscape.estimators._graph import (
     Neighborhood,
     component_attributes,
@@ -15,7 +15,6 @@ from eigenscape.estimators._graph import (
     given_graph,
     neighborhood_graph,
 )
-from eigenscape.estimators._rows import check_precomputed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.row_index import canonical_csr

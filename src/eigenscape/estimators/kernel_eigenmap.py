@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from eigenscape._numbers import as_contiguous_float64
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.distributed import is_collection
@@ -16,7 +17,7 @@ from eigenscape.distributed.sample_fit import fit_to_sample
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
+from eigenscape.estimators._rows import check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
 from eigenscape.estimators._vertices import Vertices, vertices

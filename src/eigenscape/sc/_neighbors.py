@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape._parameters import check_choice, check_count
 from eigenscape._threads import kept_threads
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.sparse_distances import SHORTEST
 from eigenscape.kernels.neighbor_weights import edge_weights
