@@ -13,6 +13,7 @@ from eigenscape._parameters import check_parameters
 from eigenscape._progress import reporting
 from eigenscape._threads import kept_threads
 from eigenscape.exceptions import NotConvergedError
+from eigenscape.options import warn_unused
 from eigenscape.solvers.solve import failures
 
 try:
@@ -41,6 +42,8 @@ def running(estimator: Any, fit: bool = False) -> Iterator[list[NotConvergedErro
     if fit:
         estimator._reset()
         check_parameters(estimator)
+        if estimator._pairwise_parameter == "affinity":
+            warn_unused(estimator)
     state = vars(estimator)
     has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
     reports = fit and has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
