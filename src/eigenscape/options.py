@@ -303,9 +303,9 @@ class RadiusGraph(Option):
     weights : {"binary", "heat", "inverse", "local"} or None, default=None
         Weight of an edge between ``x`` and ``y`` at the distance ``d``. "binary": 1. "heat":
         ``exp(-d^2 / width)``. "inverse": ``1 / d``, divided by its maximum. "local":
-        ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
-        nearest neighbour (the default number). If None, the default of the estimator. Estimators that use the distances
-        themselves, such as Isomap, raise an error if it is set.
+        ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its tenth nearest
+        neighbour. If None, the default of the estimator. Estimators that use the distances themselves, such
+        as Isomap, raise an error if it is set.
     width : float or None, default=None
         Width of the weights "heat". If None, the median of the squared lengths of the edges.
     search : {"auto", "exact"} or object, default="auto"
@@ -363,8 +363,8 @@ class SpanningTree(Option):
         Weight of an edge between ``x`` and ``y`` at the distance ``d``. "binary": 1. "heat":
         ``exp(-d^2 / width)``. "inverse": ``1 / d``, divided by its maximum. "local":
         ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
-        nearest neighbour (by default 10). If None, the default of the estimator. Estimators that use the distances
-        themselves, such as Isomap, raise an error if it is set.
+        nearest neighbour, the tenth by default. If None, the default of the estimator. Estimators that use
+        the distances themselves, such as Isomap, raise an error if it is set.
     width : float or None, default=None
         Width of the weights "heat". If None, the median of the squared lengths of the edges.
     search : {"auto", "exact", "approximate"}, object or tuple, default="auto"
@@ -525,7 +525,7 @@ class Landmarks(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Anchors(Option):
-    """Anchors, the centres of k-means. The coordinates of a point are weighted means over its nearest anchors.
+    """Anchors, the centres of k-means. Coordinates of a point are weighted means over its nearest anchors.
 
     Parameters
     ----------
@@ -697,8 +697,8 @@ class LocalKernels(Option):
     Parameters
     ----------
     sigma : float or "auto", default="auto"
-        Standard deviation of the kernels. "auto" computes it from the distances of the samples to the
-        centres.
+        Standard deviation of the kernels. "auto" is half the median distance of a centre to its third
+        nearest other centre.
     covariances : {"spherical", "full"} or array-like, default="spherical"
         Covariances of the kernels. "spherical": ``sigma^2`` times the identity. "full": estimated from the
         samples around each centre. An array of shape (n_features, n_features) is shared by all kernels; an
