@@ -157,9 +157,11 @@ def check_positive(name: str, value: object) -> None:
 
 def check_gamma(kernel: object, gamma: object) -> None:
     """Raise ValueError unless a kernel width is positive or None; "poly" and "sigmoid" take any number."""
-    is_number = isinstance(gamma, numbers.Real) and not isinstance(gamma, bool) and math.isfinite(gamma)
+    if gamma is None:
+        return
+    number = math.nan if isinstance(gamma, bool) or not isinstance(gamma, numbers.Real) else float(gamma)
     signed = isinstance(kernel, str) and kernel in ("poly", "polynomial", "sigmoid")
-    if gamma is not None and not (is_number and (signed or float(gamma) > 0)):  # type: ignore[arg-type]
+    if not math.isfinite(number) or (number <= 0 and not signed):
         raise ValueError(f"gamma={gamma!r} must be a positive number or None")
 
 

@@ -203,8 +203,8 @@ def check_metric_params(metric: Any, params: dict[str, Any], n_features: int | N
         raise ValueError(f"metric_params={params!r} must have the names of arguments as keys")
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError(f"metric_params={params!r} is not used with metric='precomputed'; leave it out")
-    power = params.get("p", 2)
-    if isinstance(metric, str) and metric == "minkowski" and not (isinstance(power, Real) and power > 0):
+    power = params.get("p", 2) if isinstance(metric, str) and metric == "minkowski" else 2
+    if not (isinstance(power, Real) and float(power) > 0):
         raise ValueError(f"metric_params={params!r}: p must be a positive number; set p=1 or more")
     if callable(metric):
         try:
@@ -518,7 +518,8 @@ class Landmarks(Option):
                 f"selection={self.selection!r} must be one of 'maxmin', 'random', 'kmeans', 'greedy', an"
                 " array of sample indices, or points like the samples"
             )
-        count = self.selection.shape[0] if hasattr(self.selection, "shape") else len(self.selection)
+        given: Any = self.selection
+        count = given.shape[0] if hasattr(given, "shape") else len(given)
         if self.n not in (None, "auto", count):
             raise ValueError(f"n={self.n}, but selection contains {count}; leave n out")
 

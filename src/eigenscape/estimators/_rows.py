@@ -85,26 +85,20 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         # A fitted model stores its training points, which must not change with the user's array.
         copy=fit and not precomputed,
     )
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = with_small_indices(canonical_csr(X))
     if precomputed:
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
         check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
     elif fit:
-        equal = _equal_rows(X) if sparse.issparse(X) else (X[0] == X[-1]).all() and (X[0] == X).all()
+        equal = _equal_rows(X) if is_sparse(X) else (X[0] == X[-1]).all() and (X[0] == X).all()
         if equal:
             raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     return X
 
 
 def validate_rows(
-    estimator: BaseEstimator,
-    X: Any,
-    *,
-    reset: bool,
-    chunk: bool = False,
-    named: Any = None,
-    **options: Any,
+    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, named: Any = None, **options: Any
 ) -> Any:
     """Return ``X`` as floating-point numbers, finite and within range.
 
@@ -135,10 +129,8 @@ def validate_rows(
     except (TypeError, ValueError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
-        text = _text_columns(X)
-        remedy = "pass rows of numbers of equal length"
-        if text:
-            remedy = f"encode or drop {', '.join(map(repr, text[:5]))}"
+        text = ", ".join(map(repr, _text_columns(X)[:5]))
+        remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
         raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
     check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
