@@ -174,9 +174,10 @@ def _check_edges(graph: Any) -> None:
             f"width={graph.width!r} is for weights='heat', got {graph.weights!r}; leave out width"
         )
     search = graph.search
-    if not isinstance(search, str | tuple) and (
-        isinstance(search, type) or not (hasattr(search, "kneighbors") or hasattr(search, "search_radius"))
-    ):
+    if isinstance(search, type):
+        raise ValueError(f"search must be an object, got the class {search.__name__}; pass an instance")
+    is_index = hasattr(search, "kneighbors") or hasattr(search, "search_radius")
+    if not isinstance(search, str | tuple) and not is_index:
         raise ValueError(
             f"search={search!r} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
             " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
