@@ -71,7 +71,7 @@ def facts(case: Any) -> set[tuple[str, ...]]:
         ("given", cls.__name__, case.given.__name__),
         ("normalization", family, _normalization(cls.__name__, params)),
         ("data", family, _kind(case.data)),
-        ("solver", *_solver(params.get("eigen_solver"))),
+        ("solver", *_solver(params.get("eigen_solver", "none"))),
     }
     for key, value in params.items():
         if _text(value) != _text(_defaults(cls)[key]):
@@ -107,8 +107,8 @@ def _number(value: Any) -> str:
 
 def _solver(solver: Any) -> tuple[str, str]:
     """Return eigensolver and storage."""
-    option = solver if isinstance(solver, Solver) else Solver(solver)
-    return _text(option.method), option.storage
+    method, storage = (solver.method, solver.storage) if isinstance(solver, Solver) else (solver, "auto")
+    return _text(method), storage
 
 
 @cache

@@ -21,6 +21,10 @@ LARGEST = 2.0**200
 LARGEST_SINGLE = 2.0**60
 #: The largest magnitude of training data must be at least this, about 6.2e-61.
 SMALLEST = 2.0**-200
+#: Relative asymmetry of a matrix that is attributed to rounding.
+_ROUNDING = 1e-8
+#: Smallest sum of affinities relative to the largest. Eigenvectors are proportional to the roots of the sums.
+_SMALLEST_SUM = 1e-20
 
 
 def check_numbers(
@@ -118,3 +122,111 @@ def checked_sparse(X: Any, name: str = "X") -> Any:
         except ValueError as error:
             raise ValueError(f"{name} is a damaged sparse matrix ({error}); build it again") from None
     return X
+
+
+def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
+    """Return a masked array as an ordinary one, with NaN in masked cells if ``missing`` values are accepted.
+
+    A masked array converted by NumPy would lose its mask and show the values below it.
+    """
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    masked = np.argwhere(np.ma.getmaskarray(X))
+    if not len(masked):
+        return X.data
+    if missing:
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    raise ValueError(
+        f"{name} is a masked array with {len(masked)} masked value(s), the first at index"
+        f" {tuple(map(int, masked[0]))}, and missing values are not accepted; fill them in"
+        f" ({name}.filled(...)), drop their rows, or use an estimator that accepts them (ProbabilisticPCA)"
+    )
+
+
+def check_precomputed(kind: str, X: Any, square: bool) -> None:
+    """Check a precomputed matrix of kind "distance", "affinity" or "kernel".
+
+    With ``square`` it must be square and symmetric. Distances and affinities must not be negative."""
+    if square and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed matrix must be square (n_samples, n_samples), got shape {X.shape}; did you pass"
+            " the data themselves?"
+        )
+    values = X.data if is_sparse(X) else X
+    if kind in ("distance", "affinity") and values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}"
+        )
+    if not square:
+        return
+    if kind == "distance":
+        check_zero_diagonal(X)
+        if is_sparse(X):  # neighbour graphs may be asymmetric
+            return
+    check_symmetric(X, kind)
+    if kind == "affinity":
+        _check_row_sums(X)
+    if kind == "distance" and X.max() == 0:
+        raise ValueError(
+            f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed"
+        )
+
+
+def check_zero_diagonal(D: Any) -> None:
+    """Raise ValueError unless the diagonal of a matrix of distances is zero: if sparse, exactly.
+
+    A row of a sparse matrix is recognised as a sample by its distance 0.
+    """
+    diagonal = np.abs(D.diagonal())
+    if diagonal.max() > (0 if is_sparse(D) else _ROUNDING * float(D.max())):
+        i = int(np.argmax(diagonal))
+        remedy = "; call setdiag(0) if this is rounding" if is_sparse(D) else ""
+        raise ValueError(
+            f"a distance matrix must have a zero diagonal, got {D[i, i]:g} for sample {i}; are these"
+            f" similarities?{remedy}"
+        )
+
+
+def _check_row_sums(A: Any) -> None:
+    """Raise an error if sums of affinities are so different that rounding removes the smaller ones."""
+    sums = np.asarray(A.sum(axis=1)).ravel()
+    least, most = (
+        int(which(np.where(sums > 0, sums, other))) for which, other in ((np.argmin, np.inf), (np.argmax, 0))
+    )
+    if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
+        raise DataRangeError(
+            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, and the"
+            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest"
+            " affinities, or drop the sample"
+        )
+
+
+def check_symmetric(K: Any, name: str) -> None:
+    """Raise ValueError unless a dense or sparse matrix is symmetric up to rounding."""
+    worst = float(abs(K - K.T).max())
+    tolerance = _ROUNDING if K.dtype == np.float64 else 1e-4
+    if worst > tolerance * float(abs(K).max()):
+        raise ValueError(
+            f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to"
+            f" {worst:g}"
+        )
+
+
+def with_small_indices(X: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with 32-bit indices if they suffice: some metrics, and paths of SciPy 1.13,
+    support no others."""
+    if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def as_contiguous_float64(X: Any) -> Any:
+    """Return rows in double precision, dense ones contiguous, as compiled code requires."""
+    return X.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+
+
+def match_dtype(X: Any, values: np.ndarray) -> np.ndarray:
+    """Return ``values`` in single precision if ``X`` is, otherwise in double precision."""
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    with np.errstate(over="ignore"):  # refused by check_coordinates
+        return values.astype(dtype, copy=False)

@@ -88,30 +88,30 @@ class Parameter:
     limits: Limits | None
     default: Any
 
-    def check(self, value: Any) -> None:
-        """Raise ValueError if a value is not of the type or not within the limit."""
-        if hasattr(value, "_flat") and not isinstance(value, self.options):  # an option, or its class
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is of the type and within the limits."""
+        types, is_open = self.types, not _OPEN.isdisjoint(self.types)
+        if hasattr(value, "_flat"):  # an option, or its class
+            return isinstance(value, self.options)
+        if isinstance(value, str) and self.choices:
+            return value in self.choices or "str" in types
+        if value is None:
+            return "None" in types or is_open
+        if isinstance(value, (bool, np.bool_)):
+            return "bool" in types or is_open
+        is_count = isinstance(value, numbers.Integral) and "int" in types
+        if is_count or (isinstance(value, numbers.Real) and "float" in types and math.isfinite(value)):
+            # If a count or a fraction is accepted, the limits are for the count.
+            return self.limits is None or (not is_count and "int" in types) or value in self.limits
+        return is_open or ("dict" in types and isinstance(value, dict))
+
+    def refusal(self, value: Any) -> str:
+        """Return an error message for a value that is not accepted."""
+        if hasattr(value, "_flat"):
             kinds = " or ".join(f"{option.__name__}(...)" for option in self.options) or "no option object"
             given = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
-            raise ValueError(f"{self.name} is {given}, but takes {kinds}; pass that, or leave it out")
-        if not self._accepts(value):
-            raise ValueError(f"{self.name}={value!r} {self._expected()}")
-
-    def _accepts(self, value: Any) -> bool:
-        if isinstance(value, str) and self.choices:
-            return value in self.choices or "str" in self.types
-        is_open = not _OPEN.isdisjoint(self.types)
-        if isinstance(value, self.options):
-            return True
-        if value is None:
-            return "None" in self.types or is_open
-        if isinstance(value, (bool, np.bool_)):
-            return "bool" in self.types or is_open
-        if isinstance(value, numbers.Integral) and "int" in self.types:
-            return self.limits is None or value in self.limits
-        if isinstance(value, numbers.Real) and "float" in self.types and math.isfinite(value):
-            return self.limits is None or "int" in self.types or value in self.limits  # limits of the count
-        return is_open or ("dict" in self.types and isinstance(value, dict))
+            return f"{self.name} is {given}, but takes {kinds}; pass that, or leave it out"
+        return f"{self.name}={value!r} {self._expected()}"
 
     def _expected(self) -> str:
         if self.choices and not {"int", "float"} & set(self.types):
@@ -131,8 +131,38 @@ class Parameter:
 def check_parameters(estimator: Any) -> None:
     """Raise ValueError for a parameter of another type than declared, or out of its limits."""
     for name, parameter in declared_parameters(type(estimator)).items():
-        if name not in _UNCHECKED:
-            parameter.check(getattr(estimator, name))
+        value = getattr(estimator, name)
+        if name not in _UNCHECKED and not parameter.accepts(value):
+            raise ValueError(parameter.refusal(value))
+
+
+def check_count(name: str, value: object, minimum: int = 1) -> int:
+    """Return an integer of at least ``minimum``, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < minimum:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {minimum}")
+    return int(value)
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise ValueError unless ``value`` is one of the strings ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Raise ValueError unless ``value`` is a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < math.inf:
+        raise ValueError(f"{name}={value!r} must be a positive number")
+
+
+def check_gamma(kernel: object, gamma: object) -> None:
+    """Raise ValueError unless a kernel width is positive or None; "poly" and "sigmoid" take any number."""
+    if gamma is None:
+        return
+    number = math.nan if isinstance(gamma, bool) or not isinstance(gamma, numbers.Real) else float(gamma)
+    signed = isinstance(kernel, str) and kernel in ("poly", "polynomial", "sigmoid")
+    if not math.isfinite(number) or (number <= 0 and not signed):
+        raise ValueError(f"gamma={gamma!r} must be a positive number or None")
 
 
 def _declared(cls: type) -> Mapping[str, Parameter]:

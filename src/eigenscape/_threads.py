@@ -63,26 +63,23 @@ class _BlasLimit:
         self._lock = threading.Lock()
         self._calls = 0
         self._before: list[tuple[Any, int]] = []
-        self._outer = sys.maxsize
+        self.outer = sys.maxsize  # number of threads of BLAS before it was limited, within the context
         self._libraries: tuple[tuple[bool, ...], ThreadpoolController] | None = None
         self._forked = False
-
-    def _controller(self) -> ThreadpoolController:
-        """Return the loaded libraries; finding them takes milliseconds, so they are remembered."""
-        loaded = tuple(name in sys.modules for name in _LOADERS)
-        if self._libraries is None or self._libraries[0] != loaded:
-            interfaces = ["blas", "openmp"] if self._forked else ["blas"]
-            self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
-        return self._libraries[1]
 
     def __enter__(self) -> None:
         with self._lock:
             self._calls += 1
-            if self._calls == 1:
-                libraries = self._controller().lib_controllers
-                self._before = [(library, library.num_threads) for library in libraries]
-                self._outer = min((count for _, count in self._before), default=sys.maxsize)
-                _set_threads((library, 1) for library in libraries)
+            if self._calls > 1:
+                return
+            loaded = tuple(name in sys.modules for name in _LOADERS)
+            if self._libraries is None or self._libraries[0] != loaded:  # finding them takes milliseconds
+                interfaces = ["blas", "openmp"] if self._forked else ["blas"]
+                self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
+            libraries = self._libraries[1].lib_controllers
+            self._before = [(library, library.num_threads) for library in libraries]
+            self.outer = min((count for _, count in self._before), default=sys.maxsize)
+            _set_threads((library, 1) for library in libraries)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
@@ -99,14 +96,6 @@ class _BlasLimit:
         if self._calls:
             _set_threads(self._before)
         self._lock, self._calls, self._libraries, self._forked = threading.Lock(), 0, None, True
-
-    def outer(self) -> int:
-        """Return the number of threads that BLAS had before it was limited here."""
-        with self._lock:
-            if self._calls:
-                return self._outer
-            libraries = self._controller().lib_controllers
-            return min((library.num_threads for library in libraries), default=sys.maxsize)
 
 
 def _set_threads(counts: Iterable[tuple[Any, int]]) -> None:
@@ -163,7 +152,8 @@ def n_threads(n_jobs: int | None = None) -> int:
     if (get_active_backend()[0].nesting_level or 0) > 0 and multiprocessing.parent_process() is None:
         return 1
     if n_jobs is None:
-        return max(1, min(_cores(), _blas.outer()))
+        with _blas:
+            return max(1, min(_cores(), _blas.outer))
     return max(1, min(n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs, _cores()))
 
 

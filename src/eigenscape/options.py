@@ -15,6 +15,7 @@ See docs/decisions/estimators-option-objects.md.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from numbers import Real
@@ -32,6 +33,7 @@ from eigenscape._parameters import (
     check_parameters,
     declared_parameters,
 )
+from eigenscape._warnings import warn
 
 if TYPE_CHECKING:
     from eigenscape.graph.neighbors import NeighborIndex, NeighborSearcher
@@ -58,6 +60,18 @@ Search: TypeAlias = (
 )
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
+#: Metrics that are known without a look into scikit-learn.
+_USUAL_METRICS = ("euclidean", "precomputed", "cosine", "manhattan", "minkowski", "correlation")
+#: Names of eigensolvers; those of graphs need a sparse matrix, and one belongs to KernelEigenmap.
+_GRAPH_SOLVERS = ("shift-invert", "multilevel")
+_SOLVERS = ("auto", "dense", "lanczos", *_GRAPH_SOLVERS, "iterative")
+#: Eigensolvers of scikit-learn with the equivalents here, the closest first.
+SKLEARN_SOLVERS: Mapping[str, tuple[str, ...]] = {
+    "arpack": ("shift-invert", "lanczos"),
+    "lobpcg": ("lanczos",),
+    "amg": ("multilevel", "lanczos"),
+    "randomized": ("lanczos",),
+}
 
 
 class Option:
@@ -67,13 +81,9 @@ class Option:
     _flat: ClassVar[dict[str, str]]
 
     def __post_init__(self) -> None:
-        for name in self._names():
-            if isinstance(getattr(self, name), dict):  # it may change outside
-                object.__setattr__(self, name, dict(getattr(self, name)))
-        self.validate()
-
-    def validate(self) -> None:
-        """Raise ValueError for invalid values."""
+        for name, value in vars(self).items():
+            if isinstance(value, dict):  # it may change outside
+                object.__setattr__(self, name, dict(value))
         check_parameters(self)
         self._check()
 
@@ -124,33 +134,134 @@ def _equal(a: Any, b: Any) -> bool:
     return a is b or ((is_number or type(a) is type(b)) and bool(np.array_equal(a, b)))
 
 
+def check_solver(method: Any, accepted: tuple[str, ...] = _SOLVERS) -> None:
+    """Raise ValueError unless ``method`` is an accepted name or an object with the methods of a solver."""
+    if isinstance(method, str):
+        if method in accepted:
+            return
+        equivalent = next((ours for ours in SKLEARN_SOLVERS.get(method, ()) if ours in accepted), None)
+        if equivalent is not None:
+            raise ValueError(
+                f"eigen_solver={method!r} is scikit-learn's name; the equivalent here is {equivalent!r}, or"
+                " use eigenscape.accel for scikit-learn's own interface"
+            )
+        if method in _GRAPH_SOLVERS:
+            names = ", ".join(map(repr, accepted))
+            raise ValueError(f"eigen_solver={method!r} needs a sparse graph matrix; use one of {names} here")
+    elif not isinstance(method, type) and hasattr(method, "principal") and hasattr(method, "smallest"):
+        return
+    raise ValueError(
+        f"eigen_solver={method!r} is not known; choose one of {', '.join(map(repr, accepted))}, or pass an"
+        " object with the methods principal(operator, count, order) and smallest(problem, count)"
+    )
+
+
+def _check_edges(graph: Any) -> None:
+    """Raise ValueError for a metric, its parameters, a width or a search that no data could use."""
+    metric, params = graph.metric, graph.metric_params or {}
+    if not callable(metric) and (not isinstance(metric, str) or metric not in _USUAL_METRICS):
+        from sklearn.neighbors import VALID_METRICS
+
+        if not isinstance(metric, str) or metric not in VALID_METRICS["brute"]:
+            raise ValueError(
+                f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
+                " 'euclidean', 'manhattan' or 'cosine', or a function of two rows"
+            )
+    if params:
+        check_metric_params(metric, params)
+    if graph.width is not None and graph.weights not in (None, "heat"):
+        raise ValueError(
+            f"width={graph.width!r} is for weights='heat', got {graph.weights!r}; leave out width"
+        )
+    search = graph.search
+    if isinstance(search, type):
+        raise ValueError(f"search must be an object, got the class {search.__name__}; pass an instance")
+    is_index = hasattr(search, "kneighbors") or hasattr(search, "search_radius")
+    if not isinstance(search, str | tuple) and not is_index:
+        raise ValueError(
+            f"search={search!r} is not known; choose 'auto', 'exact' or 'approximate', or pass an object with"
+            " kneighbors(X, n_neighbors), a tuple (indices, distances) or a NeighborIndex"
+        )
+    if isinstance(search, tuple) and len(search) != 2:
+        raise ValueError(f"search must be a tuple (indices, distances), got {len(search)} elements")
+    if isinstance(search, str) and search == "approximate" and metric not in ("euclidean", "l2", "cosine"):
+        raise ValueError(
+            "search='approximate' supports dense rows and the metrics euclidean, l2, cosine, got"
+            f" metric={metric!r}; use search='auto'"
+        )
+
+
+def check_metric_params(metric: Any, params: dict[str, Any], n_features: int | None = None) -> None:
+    """Raise ValueError for parameters that a metric cannot use, if they are known without computing it."""
+    for name in ("V", "VI") if metric in ("mahalanobis", "seuclidean") and n_features is not None else ():
+        needed = (n_features,) if metric == "seuclidean" else (n_features, n_features)
+        if params.get(name) is not None and np.shape(params[name]) != needed:  # SciPy would read beyond it
+            raise ValueError(
+                f"metric_params: {name} has shape {np.shape(params[name])}, but metric={metric!r} needs"
+                f" {needed}"
+            )
+    if any(not isinstance(name, str) for name in params):
+        raise ValueError(f"metric_params={params!r} must have the names of arguments as keys")
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError(f"metric_params={params!r} is not used with metric='precomputed'; leave it out")
+    power = params.get("p", 2) if isinstance(metric, str) and metric == "minkowski" else 2
+    if not (isinstance(power, Real) and float(power) > 0):
+        raise ValueError(f"metric_params={params!r}: p must be a positive number; set p=1 or more")
+    if callable(metric):
+        try:
+            inspect.signature(metric).bind(None, None, **params)
+        except TypeError as error:
+            raise ValueError(
+                f"metric_params={params!r} are not arguments of the metric ({error}); it is called as"
+                " metric(x, y, **metric_params)"
+            ) from None
+        except ValueError:  # compiled functions may have no signature
+            return
+
+
+def _ndim(array: Any) -> int:
+    """Return the number of dimensions of an array-like, 1 for a list of objects."""
+    if hasattr(array, "ndim"):
+        return int(array.ndim)
+    try:
+        return np.ndim(array)
+    except ValueError:  # objects of different lengths
+        return 1
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class KNNGraph(Option):
-    """Graph of nearest neighbours.
+    """Graph that connects each sample to its nearest neighbours.
 
     Parameters
     ----------
     n_neighbors : int or None, default=None
-        Number of nearest neighbours of each sample. If None, the default of the estimator.
+        Number of nearest neighbours of each sample, not counting the sample itself. If None, the default of
+        the estimator.
     metric : str or callable, default="euclidean"
-        Metric of scikit-learn, or "precomputed" for a matrix of distances.
+        Distance between two samples: a metric of ``sklearn.metrics.pairwise_distances``, a function of two
+        rows, or "precomputed" if ``X`` is a matrix of distances.
     metric_params : dict or None, default=None
-        Further arguments of the metric.
+        Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
     symmetrize : {"union", "mutual", "shared"}, default="union"
-        Rule by which two samples are connected: if at least one is among the nearest neighbours of the other
-        ("union"); if both are ("mutual"); or if at least one is and they have at least a third of their
-        neighbours in common ("shared"). New points are connected by the same rule; a point without any edge
-        is connected to its nearest sample, with a warning.
+        Condition for an edge between two samples. "union": at least one is among the nearest neighbours of
+        the other. "mutual": each is among the nearest neighbours of the other. "shared": as "union", and they
+        have at least a third of their neighbours in common. New points are connected by the same condition. A
+        point without any edge is connected to its nearest sample, with a warning.
     weights : {"binary", "heat", "inverse", "local"} or None, default=None
-        Weight of an edge of length ``d``: 1; ``exp(-d^2 / width)``; ``1 / d``, scaled to a maximum of 1; or
+        Weight of an edge between ``x`` and ``y`` at the distance ``d``. "binary": 1. "heat":
+        ``exp(-d^2 / width)``. "inverse": ``1 / d``, divided by its maximum. "local":
         ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
-        nearest neighbour. If None, the default of the estimator. Methods that use only distances refuse it.
+        nearest neighbour. If None, the default of the estimator. Estimators that use the distances
+        themselves, such as Isomap, raise an error if it is set.
     width : float or None, default=None
-        Width of the weights "heat". If None, the median squared length of the edges.
-    search : {"auto", "exact", "approximate"}, index or tuple, default="auto"
-        Neighbour search. "auto" searches many high-dimensional rows approximately and reports its recall. An
-        object with ``kneighbors(X, n_neighbors)``, or a tuple ``(indices, distances)`` of neighbours that
-        have been computed.
+        Width of the weights "heat". If None, the median of the squared lengths of the edges.
+    search : {"auto", "exact", "approximate"}, object or tuple, default="auto"
+        Method of the neighbour search. "auto" is exact, except for many rows with many features, which are
+        searched approximately; the estimator then reports the recall as ``neighbor_recall_``. An object with
+        a method ``kneighbors(X, n_neighbors)``, such as ``sklearn.neighbors.NearestNeighbors``, performs the
+        search itself. A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k) contains
+        neighbours that have been computed.
 
     Examples
     --------
@@ -174,18 +285,34 @@ class KNNGraph(Option):
     search: Search = "auto"
     _limits: ClassVar = {"width": POSITIVE}
     _flat: ClassVar = {"n_neighbors": "n_neighbors", "symmetrize": "symmetrize", **_EDGES}
+    _check = _check_edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RadiusGraph(Option):
-    """Graph of all pairs of samples within a distance.
+    """Graph that connects all pairs of samples within a distance.
 
     Parameters
     ----------
     radius : float
-        Largest distance of two connected samples.
-    metric, metric_params, weights, width, search
-        As for :class:`KNNGraph`. The search is exact.
+        Maximum distance between two samples that are connected.
+    metric : str or callable, default="euclidean"
+        Distance between two samples: a metric of ``sklearn.metrics.pairwise_distances``, a function of two
+        rows, or "precomputed" if ``X`` is a matrix of distances.
+    metric_params : dict or None, default=None
+        Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
+    weights : {"binary", "heat", "inverse", "local"} or None, default=None
+        Weight of an edge between ``x`` and ``y`` at the distance ``d``. "binary": 1. "heat":
+        ``exp(-d^2 / width)``. "inverse": ``1 / d``, divided by its maximum. "local":
+        ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its tenth nearest
+        neighbour. If None, the default of the estimator. Estimators that use the distances themselves, such
+        as Isomap, raise an error if it is set.
+    width : float or None, default=None
+        Width of the weights "heat". If None, the median of the squared lengths of the edges.
+    search : {"auto", "exact"} or object, default="auto"
+        Method of the neighbour search, which is always exact. An object with a method
+        ``kneighbors(X, n_neighbors)``, such as ``sklearn.neighbors.NearestNeighbors``, performs the search
+        itself.
 
     Examples
     --------
@@ -206,6 +333,7 @@ class RadiusGraph(Option):
     _flat: ClassVar = {"radius": "radius", **_EDGES}
 
     def _check(self) -> None:
+        _check_edges(self)
         if isinstance(self.search, str) and self.search == "approximate":
             raise ValueError(
                 "search='approximate' finds the nearest neighbours, not all within a radius; use 'exact' or"
@@ -220,14 +348,32 @@ class RadiusGraph(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanningTree(Option):
-    """Minimum spanning tree of the samples, which is always connected.
+    """Graph that is connected: the minimum spanning tree, optionally with edges to nearest neighbours.
 
     Parameters
     ----------
     n_neighbors : int or None, default=None
-        If given, the edges to so many nearest neighbours are added.
-    metric, metric_params, weights, width, search
-        As for :class:`KNNGraph`.
+        Number of nearest neighbours to which each sample is connected, in addition to the tree. If None, the
+        graph is the tree alone.
+    metric : str or callable, default="euclidean"
+        Distance between two samples: a metric of ``sklearn.metrics.pairwise_distances``, a function of two
+        rows.
+    metric_params : dict or None, default=None
+        Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
+    weights : {"binary", "heat", "inverse", "local"} or None, default=None
+        Weight of an edge between ``x`` and ``y`` at the distance ``d``. "binary": 1. "heat":
+        ``exp(-d^2 / width)``. "inverse": ``1 / d``, divided by its maximum. "local":
+        ``exp(-d^2 / (rho(x) rho(y)))``, where ``rho`` is the distance of a point to its ``n_neighbors``-th
+        nearest neighbour, the tenth by default. If None, the default of the estimator. Estimators that use
+        the distances themselves, such as Isomap, raise an error if it is set.
+    width : float or None, default=None
+        Width of the weights "heat". If None, the median of the squared lengths of the edges.
+    search : {"auto", "exact", "approximate"}, object or tuple, default="auto"
+        Method of the neighbour search. "auto" is exact, except for many rows with many features, which are
+        searched approximately; the estimator then reports the recall as ``neighbor_recall_``. An object with
+        a method ``kneighbors(X, n_neighbors)``, such as ``sklearn.neighbors.NearestNeighbors``, performs the
+        search itself. A tuple ``(indices, distances)`` of two arrays of shape (n_samples, k) contains
+        neighbours that have been computed.
 
     Examples
     --------
@@ -248,6 +394,7 @@ class SpanningTree(Option):
     _flat: ClassVar = {"n_neighbors": "n_neighbors", **_EDGES}
 
     def _check(self) -> None:
+        _check_edges(self)
         if self.n_neighbors is None and isinstance(self.search, tuple):
             raise ValueError(
                 "search=(indices, distances) lists nearest neighbours and cannot be used with a minimum"
@@ -263,24 +410,29 @@ class SpanningTree(Option):
 #: How samples are connected.
 Graph: TypeAlias = KNNGraph | RadiusGraph | SpanningTree
 _GRAPHS = (KNNGraph, RadiusGraph, SpanningTree)
+#: Names of affinities that are sparse graphs.
+GRAPH_NAMES = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dictionary(Option):
-    """Few points that represent all others in the feature space of a kernel (Ouimet sec. 3).
+    """Subset of the samples that approximates all others in the feature space of a kernel (Ouimet sec. 3).
+
+    Set ``size``, ``tol`` or both, or ``points``.
 
     Parameters
     ----------
     size : int or None, default=None
-        Largest number of points in the dictionary.
+        Maximum number of points in the dictionary. If None, ``tol`` alone limits it.
     tol : float or None, default=None
-        Squared distance in feature space up to which a point is represented by earlier ones.
+        Maximum squared distance in feature space between a sample and its approximation by the dictionary.
+        Samples that exceed it are added to the dictionary. If None, ``size`` alone limits it.
     points : array-like of shape (m, n_features), fitted model or None, default=None
-        Points that are given, or a model with ``dictionary_`` and the same kernel. ``size`` and ``tol`` must
-        then be None.
+        The dictionary itself, or a fitted model that has a ``dictionary_`` for the same kernel. If set,
+        ``size`` and ``tol`` must be None.
     selection : {"greedy", "rpcholesky", "random", "maxmin", "kmeans"} or array-like, default="greedy"
-        How points are selected, or row indices. Only :class:`~eigenscape.GreedySpectralEmbedding` has other
-        selections than "greedy".
+        Method that selects the points, or the indices of their rows. Values other than "greedy" are for
+        :class:`~eigenscape.GreedySpectralEmbedding` only.
 
     Examples
     --------
@@ -304,7 +456,9 @@ class Dictionary(Option):
                 f"given points cannot be combined with size={self.size!r} and tol={self.tol!r}, which select"
                 " points; leave them None"
             )
-        if isinstance(self.points, (list, tuple, np.ndarray)) and np.ndim(self.points) != 2:
+        points = self.points
+        is_model = hasattr(points, "fit") and not isinstance(points, type)
+        if points is not None and not is_model and (isinstance(points, str | type) or _ndim(points) != 2):
             raise ValueError(
                 "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
                 f" {self.points!r}"
@@ -323,17 +477,19 @@ class Dictionary(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Landmarks(Option):
-    """Landmarks, whose distances place all other points.
+    """Landmarks: all other points are placed by their distances to these.
 
     Parameters
     ----------
     n : int, "auto" or None, default="auto"
-        Number of landmarks. "auto" doubles the number until the map moves by less than ``tol``. None for
-        landmarks that ``selection`` lists.
+        Number of landmarks. "auto" doubles the number until the coordinates change by less than ``tol``. May
+        be None if ``selection`` contains the landmarks.
     selection : {"maxmin", "random", "kmeans", "greedy"} or array-like, default="maxmin"
-        How landmarks are chosen among the samples; or the indices of samples; or points.
+        Method that chooses landmarks among the samples. An array contains the landmarks: indices of samples,
+        or points of shape (n, n_features).
     tol : float, default=0.01
-        Movement of the map, relative to its size, at which "auto" stops.
+        Change of the coordinates, relative to their size, below which "auto" stops. Ignored if ``n`` is a
+        number.
 
     Examples
     --------
@@ -354,18 +510,29 @@ class Landmarks(Option):
     _flat: ClassVar = {"n": "n_landmarks", "selection": "landmarks", "tol": "landmark_tol"}
 
     def _check(self) -> None:
-        if isinstance(self.selection, str) and self.n is None:
-            raise ValueError(f"selection={self.selection!r} needs n; set a number, or 'auto'")
+        if isinstance(self.selection, str):
+            if self.n is None:
+                raise ValueError(f"selection={self.selection!r} needs n; set a number, or 'auto'")
+            return
+        if _ndim(self.selection) not in (1, 2):
+            raise ValueError(
+                f"selection={self.selection!r} must be one of 'maxmin', 'random', 'kmeans', 'greedy', an"
+                " array of sample indices, or points like the samples"
+            )
+        given: Any = self.selection
+        count = given.shape[0] if hasattr(given, "shape") else len(given)
+        if self.n not in (None, "auto", count):
+            raise ValueError(f"n={self.n}, but selection contains {count}; leave n out")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Anchors(Option):
-    """Centres of k-means; coordinates are linear in the weights of a point on the nearest ones.
+    """Anchors, the centres of k-means. Coordinates of a point are weighted means over its nearest anchors.
 
     Parameters
     ----------
     n : int
-        Number of anchors.
+        Number of anchors. It must exceed the number of coordinates.
 
     Examples
     --------
@@ -384,20 +551,21 @@ class Anchors(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solver(Option):
-    """Eigensolver.
+    """Eigensolver with its tolerance and limits.
 
     Parameters
     ----------
-    method : str or EigenSolver, default="auto"
-        "auto", "dense" or "lanczos"; for graphs also "shift-invert" or "multilevel"; or an object of your own
-        (:class:`eigenscape.solvers.EigenSolver`).
+    method : {"auto", "dense", "lanczos", "shift-invert", "multilevel", "iterative"} or object, default="auto"
+        Eigensolver. "shift-invert" and "multilevel" are for sparse graphs, and "iterative" is for
+        :class:`~eigenscape.KernelEigenmap`. An object implements :class:`eigenscape.solvers.EigenSolver`.
     tol : float or None, default=None
-        Largest angle between a computed and the exact eigenvector. If None, the default of the estimator,
-        1e-10 for most.
+        Maximum angle in radians between a computed eigenvector and the exact one. If None, the default of the
+        estimator, 1e-10 for most.
     max_iter : int or None, default=None
-        Maximum number of iterations. If None, the limit depends on the method.
+        Maximum number of iterations. If None, it depends on the method.
     storage : {"auto", "blocked"}, default="auto"
-        Whether a kernel matrix may be stored, or is recomputed in blocks for each product.
+        Storage of a kernel matrix. "auto" stores it if it fits in memory; "blocked" recomputes it in blocks
+        for each product.
 
     Examples
     --------
@@ -416,22 +584,25 @@ class Solver(Option):
     _flat: ClassVar = {"method": "eigen_solver", "tol": "tol", "max_iter": "max_iter", "storage": "storage"}
 
     def _check(self) -> None:
+        check_solver(self.method)
         if self.storage == "blocked" and isinstance(self.method, str) and self.method == "dense":
             raise ValueError("method='dense' needs the whole matrix, not storage='blocked'; use 'lanczos'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ordinal(Option):
-    """Fit of the order of distances instead of their values (Burges sec. 2.3).
+    """Ordinal (nonmetric) scaling: the map preserves the order of the distances (Burges sec. 2.3).
 
     Parameters
     ----------
     n_init : int, default=4
-        Number of random starts, in addition to classical MDS of the ranks.
+        Number of random initial maps, in addition to classical MDS of the ranks. The map with the lowest
+        stress is kept.
     ties : {"primary", "secondary"}, default="primary"
-        Whether equal distances may become different ("primary") or stay equal ("secondary").
+        Treatment of pairs with equal distances. "primary": their distances in the map may differ.
+        "secondary": their distances in the map should be equal.
     max_iter : int, default=300
-        Maximum number of iterations.
+        Maximum number of iterations from each initial map.
 
     Examples
     --------
@@ -451,14 +622,15 @@ class Ordinal(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence(Option):
-    """Criterion for eigenvectors that are not functions of earlier ones.
+    """Selection of eigenvectors that are not functions of the eigenvectors selected before.
 
     Parameters
     ----------
     threshold : float, default=0.4
-        Smallest residual of an eigenvector that is kept, below 1.
+        Minimum residual of an eigenvector, between 0 and 1, when it is predicted from the eigenvectors
+        selected before. Eigenvectors with smaller residuals are skipped.
     n_candidates : int or None, default=None
-        Maximum number of eigenvectors to examine. If None, 20 per coordinate, and fewer for few points.
+        Maximum number of eigenvectors to examine. If None, 20 for each coordinate, and fewer for few samples.
 
     Examples
     --------
@@ -479,17 +651,20 @@ class Independence(Option):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inverse(Option):
-    """Pre-images of kernel methods.
+    """Method of ``inverse_transform`` of kernel methods.
 
     Parameters
     ----------
     method : {"auto", "fixed-point", "ridge"}, default="auto"
-        Fixed-point iteration for Gaussian kernels, or a ridge regression from coordinates to rows. "auto"
-        chooses by the kernel.
+        "fixed-point": fixed-point iteration, for the kernel "rbf" only. "ridge": kernel ridge regression from
+        coordinates to rows. "auto": "fixed-point" for "rbf", the exact inverse for "linear", and "ridge" for
+        other kernels.
     alpha : float or None, default=None
-        Penalty of the ridge regression. If None, chosen by leave-one-out errors.
+        Penalty of the ridge regression. If None, it minimises the leave-one-out error. Other methods raise an
+        error if it is set.
     gamma : float or None, default=None
-        Width of the Gaussian kernel between coordinates. If None, chosen by leave-one-out errors.
+        Coefficient of the Gaussian kernel ``exp(-gamma |y - y'|^2)`` between coordinates in the ridge
+        regression. If None, it minimises the leave-one-out error. Other methods raise an error if it is set.
 
     Examples
     --------
@@ -509,21 +684,33 @@ class Inverse(Option):
     _limits: ClassVar = {"alpha": POSITIVE, "gamma": POSITIVE}
     _flat: ClassVar = {"method": "inverse", "alpha": "inverse_alpha", "gamma": "inverse_gamma"}
 
+    def _check(self) -> None:
+        if self.method == "fixed-point" and (self.alpha is not None or self.gamma is not None):
+            raise ValueError(
+                f"{self!r} has a penalty or width, which only inverse='ridge' uses; leave it out, or set"
+                " inverse='ridge'"
+            )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalKernels(Option):
-    """The Gaussian kernels of a kernel eigenmap (Brand sec. 3).
+    """Gaussian kernels of a kernel eigenmap (Brand sec. 3).
 
     Parameters
     ----------
     sigma : float or "auto", default="auto"
-        Width of spherical kernels.
-    covariances : str or array-like, default="spherical"
-        Shape of the kernels, or their covariances.
-    centers : str or array-like, default="random"
-        How centres are chosen, or the centres.
+        Standard deviation of the kernels. "auto" is half the median distance of a centre to its third
+        nearest other centre.
+    covariances : {"spherical", "full"} or array-like, default="spherical"
+        Covariances of the kernels. "spherical": ``sigma^2`` times the identity. "full": estimated from the
+        samples around each centre. An array of shape (n_features, n_features) is shared by all kernels; an
+        array of shape (n_kernels, n_features, n_features) needs ``centers`` of its length.
+    centers : {"random", "kmeans", "maxmin", "greedy"} or array-like, default="random"
+        Method that chooses centres among the samples, or the centres themselves, an array of shape
+        (n_kernels, n_features).
     local_components : int or None, default=None
-        Number of local coordinates of each kernel. If None, all features.
+        Number of principal directions in which the map of each kernel is linear. 0: the map of each kernel is
+        constant. If None, the map of each kernel is linear in all features.
 
     Examples
     --------
@@ -562,6 +749,19 @@ class LocalKernels(Option):
             )
 
 
+def warn_unused(estimator: Any) -> None:
+    """Warn of parameters that the affinity of an estimator does not use; scikit-learn ignores them."""
+    affinity, declared = estimator.affinity, declared_parameters(type(estimator))
+    is_graph = isinstance(affinity, _GRAPHS) or (isinstance(affinity, str) and affinity in GRAPH_NAMES)
+    unused = ["gamma"] if is_graph else ["n_neighbors", "metric"]
+    if isinstance(affinity, str) and affinity == "precomputed_nearest_neighbors":
+        unused.append("metric")
+    for name in unused:
+        value = getattr(estimator, name, None)
+        if name in declared and not _equal(value, declared[name].default):
+            warn(f"{name}={value!r} is not used with affinity={affinity!r}; leave out {name}")
+
+
 def flattened(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters of an estimator with the fields of option objects in their place.
 
@@ -588,20 +788,23 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
         kinds, value = parameter.options, params.get(name)
         given = {other for kind in kinds for other in kind._flat.values() if params.get(other) is not None}
         used = sorted(given - set(declared))
+        named = ", ".join(f"{other}={params[other]!r}" for other in used)
         is_tree = SpanningTree in kinds and isinstance(value, str) and value == "spanning_tree"
         if not (used or is_tree) or isinstance(value, Option):
             continue
         if "bool" in parameter.types and not value:  # an option of an option
             if _shared(declared, name).issuperset(used):
                 continue
-            raise ValueError(f"{', '.join(used)} is not used without {name}; set {name}=True")
+            raise ValueError(f"{named} is not used without {name}; set {name}=True")
         if is_tree:
             kinds = (SpanningTree,)
         elif isinstance(value, str) and kinds[0] is KNNGraph:
             if value == "precomputed_nearest_neighbors":
                 params["metric"] = "precomputed"
             elif value != "nearest_neighbors":
-                raise ValueError(f"{', '.join(used)} is for graphs, got {name}={value!r}")
+                raise ValueError(
+                    f"{named} is for graphs, got {name}={value!r}; set {name}='nearest_neighbors'"
+                )
         kind = next((each for each in kinds if given <= set(each._flat.values())), None)
         if kind is None:
             got = ", ".join(f"{other}={params[other]!r}" for other in sorted(given))
@@ -612,7 +815,7 @@ def assembled(cls: type, flat: Mapping[str, Any]) -> dict[str, Any]:
             and "n_landmarks" not in params
             and not getattr(cls, "_has_landmarks", False)
         ):
-            raise ValueError(f"{', '.join(used)} needs n_landmarks; set a number, or 'auto'")
+            raise ValueError(f"{named} needs n_landmarks; set a number, or 'auto'")
         fields_ = {field: params.pop(other) for field, other in kind._flat.items() if other in params}
         params[name] = kind(**fields_)
     return {name: value for name, value in params.items() if name in declared or value is not None}

@@ -29,7 +29,7 @@ X = make_swiss_roll(120, random_state=0)[0]
 def names() -> dict[tuple[str, str], object]:
     return {
         (package, name): getattr(sys.modules[package], name)
-        for package, name, _ in REPLACED
+        for package, name, _, _ in REPLACED
         if hasattr(sys.modules[package], name)
     }
 
@@ -202,7 +202,7 @@ def test_few_points_are_recorded_as_such() -> None:
 def test_limits_belong_to_the_outermost_call() -> None:
     from eigenscape.accel._record import is_few, recorded
 
-    assert set(_settings.LIMITS) == {name for _, name, _ in REPLACED}
+    assert set(_settings.LIMITS) == {each.name for each in REPLACED}
     assert all(sorted(limits) == list(limits) for limits in _settings.LIMITS.values())
     with recorded("Isomap.fit"), recorded("KernelPCA.fit"):
         assert not is_few(3000, "compiled")
@@ -246,4 +246,4 @@ def test_import_loads_no_compiled_code() -> None:
         "Isomap(n_neighbors=10).fit(make_swiss_roll(1000)[0]); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
-    assert np.all([name in dir(accel) for _, name, _ in REPLACED])
+    assert np.all([name in dir(accel) for _, name, _, _ in REPLACED])

@@ -67,7 +67,7 @@ def test_import_in_several_threads() -> None:
         "end = time.monotonic() + 30\n"
         "while sys.modules['sklearn.manifold'].Isomap is not accel.Isomap and time.monotonic() < end:\n"
         "    time.sleep(0.1)\n"
-        "for package, name, module in accel._patch.REPLACED:\n"
+        "for package, name, module, _ in accel._patch.REPLACED:\n"
         "    ours = getattr(sys.modules[package], name, None)\n"
         "    assert ours is None or ours.__module__ == f'eigenscape.accel.{module}', name\n"
     )

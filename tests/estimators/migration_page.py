@@ -16,7 +16,7 @@ import sklearn
 from sklearn import cluster, decomposition, manifold
 
 import eigenscape
-from eigenscape.estimators._validation import SOLVERS
+from eigenscape.options import SKLEARN_SOLVERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "migration.md"
 THEIRS: dict[str, Any] = {
@@ -139,7 +139,9 @@ def attributes(name: str) -> list[str]:
 
 def page() -> str:
     """Return the text of the page."""
-    solvers = [f"| `{theirs!r}` | `{' or '.join(map(repr, ours))}` |" for theirs, ours in SOLVERS.items()]
+    solvers = [
+        f"| `{theirs!r}` | `{' or '.join(map(repr, ours))}` |" for theirs, ours in SKLEARN_SOLVERS.items()
+    ]
     parts = [
         "| `eigen_solver` of scikit-learn | here, where the class accepts it |",
         "| --- | --- |",

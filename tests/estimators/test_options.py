@@ -15,11 +15,14 @@ from sklearn.model_selection import GridSearchCV
 import eigenscape
 from eigenscape import (
     AlignedSpectralMaps,
+    ClassicalMDS,
     GreedySpectralEmbedding,
     Isomap,
+    KernelEigenmap,
     KernelPCA,
     LandmarkMDS,
     LaplacianEigenmaps,
+    SpectralClustering,
 )
 from eigenscape._parameters import declared_parameters
 from eigenscape.options import (
@@ -40,6 +43,11 @@ from eigenscape.options import (
 )
 
 X = np.random.default_rng(0).standard_normal((60, 3))
+
+
+def GAP(x: Any, y: Any) -> float:
+    return float(abs(x - y).max())
+
 
 #: A value of each field that is not its default.
 FIELDS: dict[type[Option], dict[str, Any]] = {
@@ -224,7 +232,7 @@ def test_contradictory_values_are_refused() -> None:
         LaplacianEigenmaps().set_params(affinity__n_neighbors=5)
     with pytest.raises(ValueError, match="size=3, but selection lists 2 rows"):
         Dictionary(3, selection=[1, 2])
-    with pytest.raises(ValueError, match="landmarks needs n_landmarks"):
+    with pytest.raises(ValueError, match="landmarks='random' needs n_landmarks"):
         assembled(Isomap, {"landmarks": "random"})
 
 
@@ -263,6 +271,99 @@ def test_pickles_and_model_files_keep_options(model: Any, tmp_path: Any) -> None
         np.testing.assert_array_equal(copy.transform(X), fitted.transform(X))
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: KNNGraph(metric="nonsense"), "metric='nonsense' is not known; use one of scikit-learn's"),
+        (lambda: RadiusGraph(1.0, metric=3), "metric=3 is not known"),
+        (lambda: KNNGraph(search="fast"), "search='fast' is not known; choose one of"),
+        (lambda: SpanningTree(search=3), "search=3 is not known; choose 'auto', 'exact'"),
+        (lambda: KNNGraph(search=(1, 2, 3)), "tuple .indices, distances., got 3 elements"),
+        (lambda: KNNGraph(metric="manhattan", search="approximate"), "use search='auto'"),
+        (lambda: KNNGraph(weights="binary", width=2.0), "width=2.0 is for weights='heat'"),
+        (lambda: KNNGraph(metric="minkowski", metric_params={"p": -1}), "p must be a positive number"),
+        (lambda: KNNGraph(metric=GAP, metric_params={"k": 1}), "not arguments of the metric"),
+        (lambda: KNNGraph(metric_params={3: 1}), "must have the names of arguments as keys"),
+        (lambda: Solver("arpack"), "eigen_solver='arpack' is scikit-learn's name"),
+        (lambda: Solver("nonsense"), "eigen_solver='nonsense' is not known; choose one of 'auto'"),
+        (lambda: Solver(object()), r"methods principal\(operator, count, order\)"),
+        (lambda: Dictionary(points="rows"), "points must be a fitted model with a dictionary"),
+        (lambda: Dictionary(points=KernelPCA), "points must be a fitted model with a dictionary"),
+        (lambda: Landmarks(None, 3.5), "selection=3.5 must be one of 'maxmin'"),
+        (lambda: Landmarks(5, [1, 2]), "n=5, but selection contains 2; leave n out"),
+        (lambda: Inverse("fixed-point", alpha=0.1), "only inverse='ridge' uses"),
+    ],
+)
+def test_values_are_refused_where_an_option_is_made(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [
+        ("minkowski", {"q": 3}),
+        ("cosine", {"p": 1}),
+        ("hamming", {"w": "a"}),
+        ("chebyshev", {"p": 1}),
+        ("mahalanobis", {"VI": np.eye(9)}),
+        ("seuclidean", {"V": [1.0]}),
+    ],
+)
+def test_parameters_that_a_metric_does_not_have(metric: str, params: dict[str, Any]) -> None:
+    graph = KNNGraph(5, metric, params)
+    for model in (Isomap(graph=graph), ClassicalMDS(metric=metric, metric_params=params)):
+        with pytest.raises(ValueError, match="metric_params") as caught:
+            model.fit(X)
+        assert metric in str(caught.value)
+        assert next(iter(params)) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"affinity": "rbf", "n_neighbors": 5}, "n_neighbors=5 is not used with affinity='rbf'"),
+        ({"affinity": "rbf", "metric": "cosine"}, "metric='cosine' is not used with affinity='rbf'"),
+        ({"gamma": 2.0}, "gamma=2.0 is not used with affinity='nearest_neighbors'"),
+        ({"affinity": KNNGraph(5), "gamma": 2.0}, r"gamma=2.0 is not used with affinity=KNNGraph\("),
+    ],
+)
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, SpectralClustering])
+def test_parameters_that_the_affinity_does_not_use(cls: type, params: Any, message: str) -> None:
+    with pytest.warns(UserWarning, match=message):
+        cls(**params).fit(X)
+
+
+def test_defaults_that_the_affinity_does_not_use_are_no_contradiction() -> None:
+    for affinity in ("rbf", "nearest_neighbors", KNNGraph(), SpanningTree(5)):
+        LaplacianEigenmaps(affinity=affinity).fit(X)  # warnings are errors
+
+
+def test_penalty_that_the_inverse_of_the_kernel_does_not_use() -> None:
+    with pytest.raises(ValueError, match="the inverse of this kernel does not use"):
+        KernelPCA(kernel="rbf", inverse=Inverse(alpha=0.1)).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "message"),
+    [
+        (LocalKernels(centers=np.zeros((3, 9))), "centers has 9 features, but X has"),
+        (LocalKernels(covariances=np.eye(9)), r"covariances has shape \(9, 9\)"),
+        (LocalKernels(covariances=-np.eye(X.shape[1])), "covariances must be positive definite"),
+    ],
+)
+def test_kernels_are_checked_before_the_graph(kernels: LocalKernels, message: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("eigenscape.estimators.kernel_eigenmap.vertices", None)
+    with pytest.raises(ValueError, match=message):
+        KernelEigenmap(kernels=kernels).fit(X)
+
+
+def test_no_local_components_are_constant_maps() -> None:
+    model = KernelEigenmap(n_kernels=8, kernels=LocalKernels(local_components=0)).fit(X)
+    assert model.local_components_ == 0
+    assert model.rank_ <= model.n_kernels_
+
+
 # --- flat names ---------------------------------------------------------------------------------------------
 
 PARAMETERS = [
@@ -293,9 +394,9 @@ def test_flat_parameters_make_the_same_options(cls: type, name: str, kind: type[
 def test_flat_names_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(ValueError, match="cannot be combined"):
         assembled(LaplacianEigenmaps, {"radius": 1.0, "symmetrize": "mutual"})
-    with pytest.raises(ValueError, match="symmetrize is for graphs, got affinity='rbf'"):
+    with pytest.raises(ValueError, match="symmetrize='mutual' is for graphs, got affinity='rbf'"):
         assembled(LaplacianEigenmaps, {"affinity": "rbf", "symmetrize": "mutual"})
-    with pytest.raises(ValueError, match="ties is not used without ordinal; set ordinal=True"):
+    with pytest.raises(ValueError, match="ties='secondary' is not used without ordinal"):
         assembled(Isomap, {"ties": "secondary"})
     params = assembled(AlignedSpectralMaps, {"n_neighbors": 5, "weights": "heat"})
     assert params == {"affinity": KNNGraph(5, weights="heat")}

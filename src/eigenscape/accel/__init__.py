@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.accel._patch import REPLACED, accelerated, install, is_installed, uninstall
+from eigenscape.accel._patch import accelerated, install, is_installed, uninstall
 from eigenscape.accel._record import Report, report, reset
+from eigenscape.accel._settings import REPLACED
 
-_SOURCES = {name: (package, module) for package, name, module in REPLACED}
+_SOURCES = {name: (package, module) for package, name, module, _ in REPLACED}
 
 __all__ = ["Report", "accelerated", "install", "is_installed", "report", "reset", "uninstall"]
 

@@ -22,22 +22,9 @@ from types import ModuleType
 from typing import Any
 
 from eigenscape.accel import _settings
+from eigenscape.accel._settings import REPLACED
 
-#: Public package of scikit-learn, name, and module of the replacement. Old versions have no ClassicalMDS.
-REPLACED = (
-    ("sklearn.manifold", "Isomap", "_isomap"),
-    ("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear"),
-    ("sklearn.manifold", "locally_linear_embedding", "_locally_linear"),
-    ("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding"),
-    ("sklearn.manifold", "spectral_embedding", "_spectral_embedding"),
-    ("sklearn.manifold", "ClassicalMDS", "_classical_mds"),
-    ("sklearn.manifold", "trustworthiness", "_trustworthiness"),
-    ("sklearn.decomposition", "KernelPCA", "_kernel_pca"),
-    ("sklearn.cluster", "SpectralClustering", "_spectral_clustering"),
-    ("sklearn.cluster", "spectral_clustering", "_spectral_clustering"),
-)
-
-PACKAGES = tuple(dict.fromkeys(package for package, _, _ in REPLACED))
+PACKAGES = tuple(dict.fromkeys(each.package for each in REPLACED))
 
 _lock = threading.RLock()
 _installed = False
@@ -58,7 +45,7 @@ def pairs() -> list[tuple[Any, Any]]:
 
 def _pairs_of(package: str) -> list[tuple[Any, Any]]:
     found = []
-    for where, name, module in REPLACED:
+    for where, name, module, _ in REPLACED:
         original = getattr(sys.modules[package], name, None) if where == package else None
         if original is not None:
             ours = getattr(importlib.import_module(f"eigenscape.accel.{module}"), name)
@@ -115,7 +102,7 @@ def _replace_in(module: ModuleType) -> None:
 
 
 def _load_replacements(package: str) -> None:
-    for where, _, module in REPLACED:
+    for where, _, module, _ in REPLACED:
         if where == package:
             importlib.import_module(f"eigenscape.accel.{module}")
 

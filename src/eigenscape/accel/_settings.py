@@ -1,4 +1,4 @@
-"""Number of points from which steps run in eigenscape."""
+"""What is replaced in scikit-learn, and the number of points from which steps run in eigenscape."""
 
 from __future__ import annotations
 
@@ -19,18 +19,28 @@ class Limits(NamedTuple):
     compiled: int  # steps that need compiled code
 
 
-LIMITS = {
-    "Isomap": Limits(800, 2500, 2500),  # compiled: shortest paths
-    "LocallyLinearEmbedding": Limits(600, 600, 4000),
-    "locally_linear_embedding": Limits(600, 600, 4000),
-    "ClassicalMDS": Limits(500, 500, 3500),
-    "trustworthiness": Limits(300, 300, 4000),
-    "SpectralEmbedding": Limits(1000, 6000, 6000),
-    "spectral_embedding": Limits(1000, 6000, 6000),
-    "SpectralClustering": Limits(1000, 6000, 6000),
-    "spectral_clustering": Limits(1000, 6000, 6000),
-    "KernelPCA": Limits(800, 2500, 3500),
-}
+class Replaced(NamedTuple):
+    """A class or function of scikit-learn that has a replacement. Old versions have no ClassicalMDS."""
+
+    package: str  # of scikit-learn
+    name: str
+    module: str  # of the replacement
+    limits: Limits
+
+
+REPLACED = (
+    Replaced("sklearn.manifold", "Isomap", "_isomap", Limits(800, 2500, 2500)),  # compiled: shortest paths
+    Replaced("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear", Limits(600, 600, 4000)),
+    Replaced("sklearn.manifold", "locally_linear_embedding", "_locally_linear", Limits(600, 600, 4000)),
+    Replaced("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.manifold", "spectral_embedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.manifold", "ClassicalMDS", "_classical_mds", Limits(500, 500, 3500)),
+    Replaced("sklearn.manifold", "trustworthiness", "_trustworthiness", Limits(300, 300, 4000)),
+    Replaced("sklearn.decomposition", "KernelPCA", "_kernel_pca", Limits(800, 2500, 3500)),
+    Replaced("sklearn.cluster", "SpectralClustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.cluster", "spectral_clustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
+)
+LIMITS = {each.name: each.limits for each in REPLACED}
 #: For calls of other names: the largest of each.
 _OTHERS = Limits(*map(max, *LIMITS.values()))
 #: The reason that is recorded.

@@ -222,7 +222,7 @@ def _parameters(cls: type[BaseEstimator]) -> dict[str, Parameter]:
     found = dict(sorted(found.items(), key=lambda item: item[1].group != EVERYDAY))
     for parameter in own.values():
         for option in parameter.options:
-            hidden = {*own, *found, *_UNUSED.get(parameter.name, ())}
+            hidden = {*own, *found, *_UNUSED.get(parameter.name, ()), *getattr(cls, "_unused_fields", ())}
             new = {field: name for field, name in option._flat.items() if name not in hidden}
             found |= {
                 name: replace(each, group=option.__name__) for name, each in _described(option, new).items()
@@ -245,6 +245,24 @@ def _described(cls: type, names: Mapping[str, str]) -> dict[str, Parameter]:
         doc_type, text, group = documented.get(own, ("", "", EVERYDAY))
         found[name] = Parameter(name, types, default, doc_type, text, each.choices, each.limits, group)
     return found
+
+
+def option_names(cls: type[Any]) -> dict[str, str]:
+    """Return the options of the command line by the names that messages of Python use.
+
+    These are parameters, and fields of option objects that have one option.
+    """
+    from eigenscape._parameters import declared_parameters
+
+    known = parameters(cls)
+    found: dict[str, set[str]] = {}
+    for parameter in declared_parameters(cls).values():
+        for option in parameter.options:
+            for field, name in option._flat.items():
+                if name in known:
+                    found.setdefault(field, set()).add(known[name].option)
+    fields = {field: options.pop() for field, options in found.items() if len(options) == 1}
+    return fields | {name: each.option for name, each in known.items()}
 
 
 def make_estimator(cls: type[Any], flat: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import check_gamma
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._dictionary import (
@@ -25,7 +26,6 @@ from eigenscape.estimators._graph import (
     neighborhood_graph,
 )
 from eigenscape.estimators._types import AffinityLike, KernelLike
-from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import refuse_weights, vertex_codes
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity

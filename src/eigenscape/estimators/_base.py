@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import match_dtype
 from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
@@ -27,14 +28,12 @@ from eigenscape.estimators._rows import (
     check_input,
     check_pairs,
     check_weights,
-    match_dtype,
 )
 from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_solver
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
-from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree
+from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
     kernel_loss,
@@ -42,7 +41,6 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
-from eigenscape.solvers.policy import SolverName
 
 
 class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -124,7 +122,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
                 return self
             X = check_input(self, X, reset=True)
-            weights = check_weights(sample_weight, X, min_sum=0)
+            weights = None if sample_weight is None else check_weights(sample_weight, X, min_sum=0)
             if labels is not None and len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(labels)} labels")
             given = {} if labels is None else {"labels": labels}
@@ -276,21 +274,16 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _solver(self) -> SolverConfig:
         """Return the eigensolver that the parameters describe."""
-        option = self._solver_option()
-        check_solver(option.method, self._solvers)
-        if isinstance(option.method, str) and option.method not in self._solvers:
-            problem = (
-                "needs a sparse graph matrix" if option.method in get_args(SolverName) else "is not known"
-            )
-            choices = ", ".join(map(repr, self._solvers))
-            raise ValueError(f"eigen_solver={option.method!r} {problem}; choose one of {choices}")
+        given = self.eigen_solver
+        method, option = (given.method, given) if isinstance(given, Solver) else (given, Solver())
+        check_solver(method, self._solvers)
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
                 f"storage={option.storage!r} is for kernels between all samples that need not be stored, of"
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
         tol = 1e-10 if option.tol is None else option.tol
-        return SolverConfig(option.method, tol, option.max_iter, self._seed(), self.n_jobs)
+        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs)
 
     def _solver_option(self) -> Solver:
         return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)

@@ -154,6 +154,12 @@ def check_inverse(estimator: BaseEstimator, kernel: Any) -> InverseOption:
             "inverse='fixed-point' needs kernel='rbf' and a kernel that is not divided by its row sums; use"
             " 'ridge', or 'auto' to choose by the kernel"
         )
+    exact = isinstance(kernel, (Gaussian, Linear, ShiftedLinear))
+    if inverse.method == "auto" and exact and (inverse.alpha is not None or inverse.gamma is not None):
+        raise ValueError(
+            f"{inverse!r} has a penalty or width, which the inverse of this kernel does not use; leave it"
+            " out, or set inverse='ridge'"
+        )
     return inverse
 
 

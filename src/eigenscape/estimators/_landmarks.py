@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._numbers import check_numbers, checked_sparse
+from eigenscape._numbers import check_numbers, check_symmetric, check_zero_diagonal, checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._base import FitResult, spectral_attributes
 from eigenscape.estimators._distances import DistanceSpectrum
 from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
-from eigenscape.estimators._rows import check_symmetric, check_zero_diagonal
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from eigenscape._parameters import check_count
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import running
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.observed_data import ObservedData, observed_data

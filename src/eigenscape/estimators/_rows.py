@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,16 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenscape._extras import optional_import
-from eigenscape._numbers import LARGEST, SMALLEST, check_numbers, checked_sparse
+from eigenscape._numbers import (
+    LARGEST,
+    SMALLEST,
+    check_numbers,
+    check_precomputed,
+    checked_sparse,
+    match_dtype,
+    with_small_indices,
+    without_mask,
+)
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import check_in_memory, is_collection
 from eigenscape.exceptions import DataRangeError
@@ -27,19 +36,8 @@ from eigenscape.kernels.base import n_points
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-#: Relative asymmetry of a matrix that is attributed to rounding.
-_ROUNDING = 1e-8
-#: Smallest sum of affinities relative to the largest. Eigenvectors are proportional to the roots of the sums.
-_SMALLEST_SUM = 1e-20
 #: Words in the errors of NumPy for objects that are not numbers.
 _CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
-
-
-class Opened(NamedTuple):
-    """Rows as they came in: what check_array converts, and what has the number and names of the features."""
-
-    values: Any
-    named: Any
 
 
 def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
@@ -60,11 +58,13 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     ndarray or csr_array
         Floating-point numbers; an array of objects if the estimator has a function of two objects.
     """
-    name, precomputed = type(estimator).__name__, estimator._is_precomputed()
-    opened = open_rows(estimator, X, reset)
-    if getattr(opened.values, "ndim", 1) == 1 and is_objects(opened.values):
-        return _check_objects(estimator, opened.values, 2 if reset else 0)
-    if sparse.issparse(opened.values):
+    name, precomputed, fit = type(estimator).__name__, estimator._is_precomputed(), reset and not chunk
+    named = X
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):
+        X, named = _open_rows(estimator, X, reset)
+    if getattr(X, "ndim", 1) == 1 and is_objects(X):
+        return _check_objects(estimator, X, 2 if reset else 0)
+    if sparse.issparse(X):
         if precomputed and not estimator._sparse_tables:
             raise TypeError(
                 f"{name} needs all distances, but a sparse matrix omits some; pass a dense matrix, or use"
@@ -72,29 +72,32 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
             )
         if estimator._sparse is None:
             raise TypeError(f"{name} does not accept sparse input: {estimator._no_sparse}")
-    X = _as_numbers(
+    X = validate_rows(
         estimator,
-        opened,
-        reset,
-        chunk,
+        X,
+        reset=reset,
+        chunk=chunk,
+        named=named,
         accept_sparse=estimator._sparse or False,
         accept_large_sparse=True,
-        ensure_min_samples=2 if reset and not chunk else 1,
+        ensure_min_samples=2 if fit else 1,
         # A fitted model stores its training points, which must not change with the user's array.
-        copy=reset and not chunk and not precomputed,
+        copy=fit and not precomputed,
     )
     if is_sparse(X):
         X = with_small_indices(canonical_csr(X))
     if precomputed:
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
         check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
-    elif reset and not chunk and _all_equal(X):
-        raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
+    elif fit:
+        equal = _equal_rows(X) if is_sparse(X) else (X[0] == X[-1]).all() and (X[0] == X).all()
+        if equal:
+            raise ValueError(f"all {X.shape[0]} rows are equal; there is nothing to embed")
     return X
 
 
 def validate_rows(
-    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, **options: Any
+    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, named: Any = None, **options: Any
 ) -> Any:
     """Return ``X`` as floating-point numbers, finite and within range.
 
@@ -107,21 +110,39 @@ def validate_rows(
         Whether the number and names of the features are set, not compared.
     chunk : bool
         Whether ``X`` is one of several chunks, which may be tiny by itself.
+    named : object, optional
+        What has the number and names of the features, if ``X`` does not.
     **options
         Options of ``sklearn.utils.validation.check_array``.
     """
-    return _as_numbers(estimator, open_rows(estimator, X, reset), reset, chunk, **options)
+    missing = bool(getattr(estimator, "_missing", False))
+    if named is None:
+        X, named = _open_rows(estimator, X, reset)
+    if sparse.issparse(X):
+        checked_sparse(X)
+    elif isinstance(X, np.ma.MaskedArray):
+        X = without_mask(X, missing)
+    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, **options}
+    try:
+        rows = check_array(X, estimator=estimator, input_name="X", **options)
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in _CONVERSION):
+            raise
+        text = ", ".join(map(repr, _text_columns(X)[:5]))
+        remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
+        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
+    check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
+    validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
+    return rows
 
 
-def open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
-    """Return rows in a form that scikit-learn converts, with the names of their features.
+def _open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[Any, Any]:
+    """Return rows in a form that scikit-learn converts, and what has the names of their features.
 
     scikit-learn takes pandas, polars and pyarrow tables as they are. Converted here are AnnData objects (by
     their ``X``, with the genes of training if not ``reset``), lazy frames of polars, frames of narwhals, and
     objects with the arrow stream interface (``__arrow_c_stream__``), such as the results of DuckDB.
     """
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
-        return Opened(X, X)
     check_in_memory(estimator, X)
     anndata = sys.modules.get("anndata")
     if anndata is not None and isinstance(X, anndata.AnnData):
@@ -137,34 +158,7 @@ def open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
     if dates := _date_columns(X):
         columns = ", ".join(map(repr, dates[:5]))
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
-    return Opened(X, X)
-
-
-def _as_numbers(
-    estimator: BaseEstimator, opened: Opened, reset: bool, chunk: bool = False, **options: Any
-) -> Any:
-    """Return opened rows as numbers, and set or compare the number and names of the features."""
-    missing = bool(getattr(estimator, "_missing", False))
-    X, named = opened
-    try:
-        rows = check_array(
-            without_mask(X, missing) if isinstance(X, np.ma.MaskedArray) else checked_sparse(X),
-            estimator=estimator,
-            input_name="X",
-            ensure_all_finite=False,
-            **{"dtype": [np.float64, np.float32], **options},
-        )
-    except (TypeError, ValueError) as error:
-        if not any(words in str(error) for words in _CONVERSION):
-            raise
-        text = _text_columns(X)
-        remedy = "pass rows of numbers of equal length"
-        if text:
-            remedy = f"encode or drop {', '.join(map(repr, text[:5]))}"
-        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
-    check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
-    validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
-    return rows
+    return X, X
 
 
 def check_matrix(
@@ -225,7 +219,7 @@ def is_objects(X: Any) -> bool:
     )
 
 
-def _open_annotated(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
+def _open_annotated(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[Any, Any]:
     """Return the matrix of an AnnData object, and an empty table with the names of its genes as columns.
 
     Genes of new cells are brought into the order of training (unless ``reset``); genes that were not there
@@ -240,7 +234,7 @@ def _open_annotated(estimator: BaseEstimator, X: Any, reset: bool) -> Opened:
         order, names = gene_positions(X, trained, reference=type(estimator).__name__), trained
         if len(order) != X.n_vars or (order != np.arange(X.n_vars)).any():
             values = (sparse.csr_array(values) if is_sparse(values) else values)[:, order]
-    return Opened(values, pandas.DataFrame(columns=[str(name) for name in names], dtype=np.float64))
+    return values, pandas.DataFrame(columns=[str(name) for name in names], dtype=np.float64)
 
 
 def _matrix(estimator: BaseEstimator, X: Any) -> Any:
@@ -318,25 +312,6 @@ def _text_columns(X: Any) -> list[str]:
     return found
 
 
-def without_mask(X: Any, missing: bool, name: str = "X") -> Any:
-    """Return a masked array as an ordinary one, with NaN in masked cells if ``missing`` values are accepted.
-
-    A masked array converted by NumPy would lose its mask and show the values below it.
-    """
-    if not isinstance(X, np.ma.MaskedArray):
-        return X
-    masked = np.argwhere(np.ma.getmaskarray(X))
-    if not len(masked):
-        return X.data
-    if missing:
-        return np.where(np.ma.getmaskarray(X), np.nan, X.data)
-    raise ValueError(
-        f"{name} is a masked array with {len(masked)} masked value(s), the first at index"
-        f" {tuple(map(int, masked[0]))}, and missing values are not accepted; fill them in"
-        f" ({name}.filled(...)), drop their rows, or use an estimator that accepts them (ProbabilisticPCA)"
-    )
-
-
 def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, Any]:
     """Return validated held-out points, and what is precomputed among them; None for what is not given."""
     precomputed = estimator._is_precomputed()
@@ -359,80 +334,9 @@ def check_pairs(estimator: BaseEstimator, X: Any, between: Any) -> tuple[Any, An
     return X, canonical_csr(between) if is_sparse(between) else between
 
 
-def check_precomputed(kind: str, X: Any, square: bool) -> None:
-    """Check a precomputed matrix of kind "distance", "affinity" or "kernel".
-
-    With ``square`` it must be square and symmetric. Distances and affinities must not be negative."""
-    if square and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"a precomputed matrix must be square (n_samples, n_samples), got shape {X.shape}; did you pass"
-            " the data themselves?"
-        )
-    values = X.data if is_sparse(X) else X
-    if kind in ("distance", "affinity") and values.size and values.min() < 0:
-        raise ValueError(
-            f"Negative values in data: a precomputed {kind} must not be negative, got {values.min():g}"
-        )
-    if not square:
-        return
-    if kind == "distance":
-        check_zero_diagonal(X)
-        if is_sparse(X):  # neighbour graphs may be asymmetric
-            return
-    check_symmetric(X, kind)
-    if kind == "affinity":
-        _check_row_sums(X)
-    if kind == "distance" and X.max() == 0:
-        raise ValueError(
-            f"all {X.shape[0]} samples are equal (at distance 0 from each other); there is nothing to embed"
-        )
-
-
-def check_zero_diagonal(D: Any) -> None:
-    """Raise ValueError unless the diagonal of a matrix of distances is zero: if sparse, exactly.
-
-    A row of a sparse matrix is recognised as a sample by its distance 0.
-    """
-    diagonal = np.abs(D.diagonal())
-    if diagonal.max() > (0 if is_sparse(D) else _ROUNDING * float(D.max())):
-        i = int(np.argmax(diagonal))
-        remedy = "; call setdiag(0) if this is rounding" if is_sparse(D) else ""
-        raise ValueError(
-            f"a distance matrix must have a zero diagonal, got {D[i, i]:g} for sample {i}; are these"
-            f" similarities?{remedy}"
-        )
-
-
-def _check_row_sums(A: Any) -> None:
-    """Raise an error if sums of affinities are so different that rounding removes the smaller ones."""
-    sums = np.asarray(A.sum(axis=1)).ravel()
-    least, most = (
-        int(which(np.where(sums > 0, sums, other))) for which, other in ((np.argmin, np.inf), (np.argmax, 0))
-    )
-    if 0 < sums[least] < _SMALLEST_SUM * sums[most]:
-        raise DataRangeError(
-            f"the precomputed affinities of sample {most} sum to {sums[most]:g}, and the"
-            f" affinities of sample {least} to {sums[least]:g}, which is lost to rounding; reduce the largest"
-            " affinities, or drop the sample"
-        )
-
-
-def check_symmetric(K: Any, name: str) -> None:
-    """Raise ValueError unless a dense or sparse matrix is symmetric up to rounding."""
-    worst = float(abs(K - K.T).max())
-    tolerance = _ROUNDING if K.dtype == np.float64 else 1e-4
-    if worst > tolerance * float(abs(K).max()):
-        raise ValueError(
-            f"the precomputed {name} matrix must be symmetric, but entries (i, j) and (j, i) differ by up to"
-            f" {worst:g}"
-        )
-
-
-def _all_equal(X: Any) -> bool:
-    if is_sparse(X):
-        first = row_hashes(X[:1])
-        return bool((row_hashes(X[-1:]) == first).all() and (row_hashes(X) == first).all())
-    return bool((X[0] == X[-1]).all() and (X[0] == X).all())
+def _equal_rows(X: sparse.csr_array) -> bool:
+    first = row_hashes(X[:1])
+    return bool((row_hashes(X[-1:]) == first).all() and (row_hashes(X) == first).all())
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -> np.ndarray | None:
@@ -487,21 +391,108 @@ def check_coordinates(X: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def match_dtype(X: Any, values: np.ndarray) -> np.ndarray:
-    """Return ``values`` in single precision if ``X`` is, otherwise in double precision."""
-    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-    with np.errstate(over="ignore"):  # refused by check_coordinates
-        return values.astype(dtype, copy=False)
+def is_list_of_sequences(X: Any) -> bool:
+    """Return whether ``X`` is several sequences: a list of arrays or an array of three dimensions."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(np.ndim(x) > 0 and hasattr(x, "shape") for x in X)
+    return np.ndim(X) == 3
 
 
-def as_contiguous_float64(X: Any) -> Any:
-    """Return rows in double precision, dense ones contiguous, as compiled code requires."""
-    return X.astype(np.float64) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
+    """Return a finite array of shape (n_steps, n_channels); a vector is one channel."""
+    if is_collection(X):
+        raise TypeError(
+            f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
+            f" {name}.compute()"
+        )
+    dtype = [np.float64, np.float32]
+    X = check_matrix(X, name, dtype=dtype, ensure_2d=False, ensure_min_samples=min_steps)
+    return X[:, None] if X.ndim == 1 else X
 
 
-def with_small_indices(X: sparse.csr_array) -> sparse.csr_array:
-    """Return the matrix with 32-bit indices if they suffice: some metrics, and paths of SciPy 1.13,
-    support no others."""
-    if (X.indices.dtype == np.int32 and X.indptr.dtype == np.int32) or max(*X.shape, X.nnz) >= 2**31:
-        return X
-    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+def as_sequences(X: Any, name: str) -> list[np.ndarray]:
+    """Return one or several sequences as a list of arrays with the same number of channels."""
+    if not is_list_of_sequences(X):
+        return [as_sequence(X, name)]
+    sequences = [as_sequence(x, f"{name}[{i}]") for i, x in enumerate(X)]
+    for i, sequence in enumerate(sequences):
+        check_channels(sequence, sequences[0].shape[1], f"{name}[{i}]")
+    return sequences
+
+
+def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
+    """Raise an error unless the sequence has ``n_channels`` channels."""
+    if sequence.shape[1] != n_channels:
+        raise ValueError(
+            f"{name} has {sequence.shape[1]} channel(s), but {n_channels} are expected; rows are time steps,"
+            " columns channels"
+        )
+
+
+def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -> Any:
+    """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
+    dtype = [np.float64, np.float32]
+    X = checked_sparse(without_mask(X, missing=False))
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
+    X = canonical_csr(X) if is_sparse(X) else X
+    bad = _non_finite_rows(X)
+    if len(bad):
+        shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
+        raise ValueError(
+            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from"
+            " the start of the stream. The chunk was not used, and the model of the previous chunks stays"
+            " usable; drop or impute these rows and continue"
+        )
+    check_numbers(X, first_row=first_row)
+    return X
+
+
+def _non_finite_rows(X: Any) -> np.ndarray:
+    if is_sparse(X):
+        wrong = np.flatnonzero(~np.isfinite(X.data))
+        return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
+    return np.flatnonzero(~np.isfinite(X).all(axis=1))
+
+
+class CheckedChunks:
+    """The chunks of a stream, validated one by one; empty chunks are skipped.
+
+    ``first`` is True if the number and names of the features are taken from the first chunk.
+    """
+
+    def __init__(self, estimator: BaseEstimator, chunks: Iterable[Any], first: bool = False) -> None:
+        self.estimator, self.chunks, self.first = estimator, chunks, first
+
+    def __iter__(self) -> Iterator[Any]:
+        n_seen, reset = 0, self.first
+        for chunk in self.chunks:
+            if _is_empty(chunk):
+                continue
+            chunk = check_chunk(self.estimator, chunk, reset, n_seen)
+            n_seen, reset = n_seen + chunk.shape[0], False
+            yield chunk
+        if n_seen == 0:
+            raise ValueError("the stream is empty: it has no rows")
+
+
+class KeptChunks:
+    """A stream that a fitted model can read again, without empty chunks.
+
+    It is not pickled with the model, since the data may exceed memory.
+    """
+
+    def __init__(self, chunks: Iterable[Any] | None) -> None:
+        self.chunks = chunks
+
+    def __bool__(self) -> bool:
+        return self.chunks is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (chunk for chunk in self.chunks or () if not _is_empty(chunk))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"chunks": None}
+
+
+def _is_empty(chunk: Any) -> bool:
+    return getattr(chunk, "shape", (1,))[0] == 0

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import reporting
 from eigenscape._threads import kept_threads
 from eigenscape.exceptions import NotConvergedError
+from eigenscape.options import warn_unused
 from eigenscape.solvers.solve import failures
 
 try:
@@ -30,40 +32,41 @@ _MAX_STEPS = 100
 
 
 @contextmanager
-def running(estimator: Any) -> Iterator[list[NotConvergedError]]:
+def running(estimator: Any, fit: bool = False) -> Iterator[list[NotConvergedError]]:
     """Report progress if ``verbose``, and follow the thread policy (:mod:`eigenscape._threads`).
 
-    Failures of eigensolvers are raised at the end; until then they are in the list.
+    Failures of eigensolvers are raised at the end; until then they are in the list. If ``fit``, fitted
+    attributes are deleted at the beginning, before the parameters are checked, and if an eigensolver failed;
+    and the stages are tasks of scikit-learn's callbacks, which get the fitted estimator at the end.
     """
-    found: list[NotConvergedError] = []
-    token = failures.set(found)
-    try:
-        with reporting(estimator.verbose), kept_threads(getattr(estimator, "n_jobs", None)):
-            yield found
-    finally:
-        failures.reset(token)
-        if found:  # the cause of any other error
-            raise found[0]
-
-
-@contextmanager
-def fitting(estimator: Any) -> Iterator[list[NotConvergedError]]:
-    """As :func:`running`, for a fit: its stages are also tasks of scikit-learn's callbacks.
-
-    Fitted attributes are deleted at the beginning, before the parameters are checked, and if an eigensolver
-    failed. Attributes are set within the context, since callbacks get the fitted estimator at its end.
-    """
-    estimator._reset()
-    check_parameters(estimator)
+    if fit:
+        estimator._reset()
+        check_parameters(estimator)
+        if estimator._pairwise_parameter == "affinity":
+            warn_unused(estimator)
     state = vars(estimator)
     has_callbacks = "_skl_callbacks" in state or "_parent_callback_ctx" in state
-    reports = has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
-    try:
-        with _tasks(estimator) if reports else nullcontext(), running(estimator) as found:
+    reports = fit and has_callbacks and "_callback_fit_ctx" not in state  # not within a fit that reports
+    found: list[NotConvergedError] = []
+    with (
+        _tasks(estimator) if reports else nullcontext(),
+        reporting(True) if estimator.verbose else nullcontext(),
+        kept_threads(getattr(estimator, "n_jobs", None)),
+    ):
+        token = failures.set(found)
+        try:
             yield found
-    except NotConvergedError:  # raised after attributes were set
-        estimator._reset()
-        raise
+        except NotConvergedError as error:
+            found.append(error)
+        finally:
+            failures.reset(token)
+            if found:  # the cause of any other error
+                if fit:
+                    estimator._reset()
+                raise found[0]
+
+
+fitting = partial(running, fit=True)
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape._memory import row_blocks
+from eigenscape._parameters import check_choice
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._validation import check_choice
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.quality.span_distance import span_distances
 

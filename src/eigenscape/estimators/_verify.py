@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_count
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._validation import check_count
 
 #: Relative error that is attributed to rounding, in double and in single precision.
 _ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._embedder import copy_features
-from eigenscape.estimators._validation import check_flag
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.local_affine import training_points
 from eigenscape.quality.alignment import similarity
@@ -123,7 +122,8 @@ def align(model: Any, reference: Any, X: Any = None, X_reference: Any = None, *,
     >>> bool(aligned.alignment_error_ < 0.3)
     True
     """
-    check_flag("scale", scale)
+    if not isinstance(scale, (bool, np.bool_)):
+        raise ValueError(f"scale={scale!r} must be True or False")
     for name, each in (("model", model), ("reference", reference)):
         _check_map(name, each)
     if X is None:

@@ -6,6 +6,7 @@ See docs/decisions/estimators-density.md.
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_count, check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._collections import averaged, rowwise
@@ -26,7 +27,6 @@ from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import as_number, check_count
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
 
@@ -204,10 +204,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         check_in_memory(self, X, PREFIT)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             return None
-        share = as_number(self.contamination)
-        if share is None or not 0 < share <= 0.5:
-            raise ValueError(f"contamination={self.contamination!r} must be 'auto' or a number in (0, 0.5]")
-        return share
+        share: Any = self.contamination
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share <= 0.5:
+            raise ValueError(f"contamination={share!r} must be 'auto' or a number in (0, 0.5]")
+        return float(share)
 
     def _new_embedder(self, X: Any) -> Any:
         if self.embedder is not None:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from eigenscape._parameters import check_count
 from eigenscape._threads import kept_threads
 from eigenscape.estimators._graph import check_graph
 from eigenscape.estimators._types import GraphSolver, Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_gamma, check_parameters
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import check_in_memory
@@ -24,10 +24,8 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_chunk, check_input
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._stream import CheckedChunks, KeptChunks, check_chunk
-from eigenscape.estimators._validation import check_gamma
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points

@@ -8,19 +8,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from eigenscape._numbers import as_contiguous_float64
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._graph import Vertices, vertices
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import as_contiguous_float64, check_matrix, given_coordinates, validate_rows
+from eigenscape.estimators._rows import check_matrix, given_coordinates, validate_rows
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
 from eigenscape.methods.iterative_reduction import IterativeOptions
+from eigenscape.methods.kernel_centers import check_covariances
 from eigenscape.methods.kernel_eigenmap import (
     KernelEigenmapOptions,
     choose_n_kernels,
@@ -177,6 +179,7 @@ class KernelEigenmap(Estimator):
     metric = "euclidean"
     _method = Method("kernel-eigenmap")
     _meaning = "The coordinates are smooth functions of the rows that keep neighbours close."
+    _solvers = ("auto", "dense", "iterative")
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
     _map_: FeatureMap | AffineMixture
     eigen_solver: Literal["auto", "dense", "iterative"] | Solver  # type: ignore[assignment]
@@ -255,8 +258,9 @@ class KernelEigenmap(Estimator):
 
     def _check_kernels(self) -> None:
         """Raise ValueError for parameters that contradict each other."""
-        method, kernels = self._solver_option().method, self._kernels
-        if method not in ("auto", "dense", "iterative"):
+        given, kernels = self.eigen_solver, self._kernels
+        method = given.method if isinstance(given, Solver) else given
+        if not isinstance(method, str) or method not in self._solvers:
             raise ValueError(
                 f"eigen_solver={method!r} is not known; choose one of 'auto', 'dense', 'iterative'"
             )
@@ -285,12 +289,7 @@ class KernelEigenmap(Estimator):
     def _fit_kernels(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
         kernels, solver = self._kernels, self._solver_option()
-        centers: Any = kernels.centers
-        if not isinstance(centers, str):
-            centers = check_matrix(centers, "centers")
-        covariances: Any = kernels.covariances
-        if not isinstance(covariances, str):
-            covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
+        centers, covariances = self._given_kernels(graph_data.points.shape[1])
         seed, tol = self._seed(), 1e-6 if solver.tol is None else float(solver.tol)
         sigma = None if isinstance(kernels.sigma, str) else float(kernels.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
@@ -313,6 +312,22 @@ class KernelEigenmap(Estimator):
         self.centers_, self.sigma_, self.n_kernels_ = fitted.centers, fitted.sigma, len(fitted.centers)
         self.local_components_ = graph_data.points.shape[1] if n_local is None else n_local
         return result.transformation, result.coordinates
+
+    def _given_kernels(self, n_features: int) -> tuple[Any, Any]:
+        """Return centres and covariances as arrays or names, checked without the rows."""
+        centers: Any = self._kernels.centers
+        covariances: Any = self._kernels.covariances
+        if not isinstance(centers, str):
+            centers = check_matrix(centers, "centers")
+            if centers.shape[1] != n_features:
+                raise ValueError(
+                    f"centers has {centers.shape[1]} features, but X has {n_features}; pass an array of shape"
+                    f" (n_kernels, {n_features})"
+                )
+        if not isinstance(covariances, str):
+            covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
+            check_covariances(covariances, 1 if isinstance(centers, str) else len(centers), n_features)
+        return centers, covariances
 
     def _kernel_limits(self, X: np.ndarray) -> tuple[int, int | None]:
         """Return the largest default number of kernels, and the number of local coordinates (None: all)."""
@@ -420,6 +435,8 @@ class KernelEigenmap(Estimator):
                 f"local_components={n_local} needs as many features, got n_features={X.shape[1]}; lower"
                 " local_components"
             )
+        if reset and self.basis == "kernels":
+            self._given_kernels(X.shape[1])
         return X if isinstance(X, np.ndarray) else sparse.csr_array(X)
 
     @property

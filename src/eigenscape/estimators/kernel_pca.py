@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+from eigenscape._parameters import check_gamma
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._dictionary import (
     TrainingRows,
@@ -16,7 +17,6 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
-from eigenscape.estimators._validation import check_gamma
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel

@@ -156,6 +156,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     _eigenvalues_below_one = True
     _pairwise_parameter = "metric"
     _solvers = NAMES
+    _unused_fields = ("symmetrize",)  # of the graph: points are reconstructed from their nearest neighbours
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
     _limits: ClassVar = {"c": Limits(1, open=True)}
     fit = fit_weighted

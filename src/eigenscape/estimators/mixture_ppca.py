@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from eigenscape._parameters import check_count
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
@@ -19,7 +20,6 @@ from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if
 from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._validation import check_count
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
     Membership,

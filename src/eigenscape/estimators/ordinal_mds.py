@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import squareform
 
+from eigenscape._numbers import check_symmetric
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._ordinal import warn_if_not_converged
-from eigenscape.estimators._rows import check_input, check_symmetric
+from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import Metric, Seed
 from eigenscape.graph.row_index import RowIndex, distinct_rows

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape import _memory
+from eigenscape._parameters import check_count
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import Metric, Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
 from eigenscape.options import KNNGraph

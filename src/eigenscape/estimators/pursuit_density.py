@@ -10,12 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_count, check_parameters
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
 from eigenscape.graph.tuning import TUNING
+from eigenscape.options import check_metric_params
 
 T = TypeVar("T")
 #: Computes the bounds between a slice of the queries and all points.
@@ -30,6 +32,8 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
     """Return the arguments of the metric; missing ones that describe the data are estimated from ``X``."""
     params = dict(metric_params or {})
     rows: Any = X
+    if params:
+        check_metric_params(metric, params, X.shape[1] if X.ndim == 2 else None)
     if metric == "seuclidean" and "V" not in params:
         params["V"] = np.var(rows, axis=0, ddof=1)
     if metric == "mahalanobis" and not {"V", "VI"} & set(params):
@@ -51,12 +55,29 @@ def metric_distances(Y: Rows, X: Rows | None, metric: Metric, params: Mapping[st
                 f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
                 " 'euclidean', 'manhattan' or 'cosine', or a function of two rows"
             ) from None
+        if params and isinstance(metric, str) and _has_metric(metric, Y):
+            given, reason = reprlib.repr(dict(params)), str(error).partition("\n")[0]
+            raise ValueError(
+                f"metric_params={given} cannot be used with metric={metric!r} ({reason}); pass the arguments"
+                " of this metric in scipy.spatial.distance"
+            ) from error
         if is_sparse(Y) and isinstance(error, TypeError):
             raise TypeError(
                 f"metric={metric!r} does not support sparse input ({error}); pass dense data or use another"
                 " metric"
             ) from error
         raise
+
+
+def _has_metric(metric: str, rows: Rows) -> bool:
+    """Return whether scikit-learn computes the metric for rows of this kind, without further arguments."""
+    from sklearn.metrics import pairwise_distances
+
+    try:
+        pairwise_distances(rows[:3], rows[:3], metric=metric)
+    except (TypeError, ValueError):
+        return metric in ("seuclidean", "mahalanobis") and not is_sparse(rows)  # estimated from more rows
+    return True
 
 
 def of_unit_magnitude(rows: Any) -> Any:

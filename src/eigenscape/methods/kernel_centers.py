@@ -159,9 +159,8 @@ def _relative_axes(weight: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
     return widths[kept] / widths.max(initial=1e-300), directions[kept]
 
 
-def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) -> EllipticKernels:
-    """Return kernels with the given covariances (K, D, D), or (D, D) shared by all."""
-    K, D = centers.shape
+def check_covariances(covariances: np.ndarray, K: int, D: int) -> np.ndarray:
+    """Return the covariances (K, D, D) of K kernels in D features, or raise ValueError."""
     if covariances.shape not in ((K, D, D), (D, D)):
         raise ValueError(
             f"covariances has shape {covariances.shape}; {K} kernels in {D} features need (n_kernels,"
@@ -177,7 +176,12 @@ def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) 
             f"covariances must be positive definite, but the matrix of kernel {k} has the eigenvalue"
             f" {values[k, 0]:.3g}; add a small multiple of the identity"
         )
-    ellipses = ellipses_of(centers, covariances)
+    return covariances
+
+
+def given_ellipses(X: np.ndarray, centers: np.ndarray, covariances: np.ndarray) -> EllipticKernels:
+    """Return kernels with the given covariances (K, D, D), or (D, D) shared by all."""
+    ellipses = ellipses_of(centers, check_covariances(covariances, *centers.shape))
     distance = max_mahalanobis(X, ellipses)
     if distance > TUNING.center_distance:
         raise UndefinedMapError(

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_array
 
 from eigenscape._extras import optional_import
 from eigenscape._numbers import check_numbers, checked_sparse
+from eigenscape._parameters import check_count
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._types import Seed
-from eigenscape.estimators._validation import check_count
 from eigenscape.solvers import SolverConfig
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape._parameters import check_choice, check_count
 from eigenscape._threads import kept_threads
 from eigenscape._warnings import warn
-from eigenscape.estimators._validation import check_choice, check_count
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._parameters import check_count, check_positive
 from eigenscape._threads import kept_threads
-from eigenscape.estimators._validation import check_count, check_positive
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
 from eigenscape.sc._data import check_writable, in_memory, write

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from test_cli import bad, good, run, write_csv
 
+from eigenscape.app.cli import errors
 from eigenscape.app.cli.errors import handle_errors
 
 
@@ -26,6 +27,34 @@ def small(tmp_path):
 def model(tmp_path, small):
     good("embed", small, "-m pca --save", tmp_path / "small.model", "-q")
     return tmp_path / "small.model"
+
+
+# --- names of options ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-m isomap -q --n-neighbors 100", "--n-neighbors 100 needs at least 101 samples"),
+        ("-m isomap --radius 3 --symmetrize mutual", "--radius 3.0, --symmetrize mutual cannot be combined"),
+        ("-m le --affinity rbf --symmetrize mutual", "--symmetrize mutual is for graphs, got --affinity rbf"),
+        ("-m le --weights local --width 3", "--width 3.0 is for --weights heat"),
+        ("-m le --independence-threshold .3", "without independent; set --independent"),
+        ("-m lle --symmetrize mutual", "no such option: --symmetrize"),
+    ],
+)
+def test_errors_name_options_of_the_command_line(small, tmp_path, options, message):
+    assert message in bad("embed", small, options, "-o", tmp_path / "map.csv")
+
+
+def test_objects_and_other_words_stay_in_errors(monkeypatch):
+    monkeypatch.setattr(
+        errors, "option_names", {"width": "--width", "n_init": "--n-init", "metric": "--metric"}
+    )
+    text = "KNNGraph(width=2) and metric: n_samples=3, n_init=True, width=None, x.width=3"
+    assert errors.with_option_names(text) == (
+        "KNNGraph(width=2) and metric: n_samples=3, --n-init, --width none, x.width=3"
+    )
 
 
 # --- bad files ----------------------------------------------------------------------------------------------
@@ -143,16 +172,19 @@ def test_a_damaged_model_is_an_error(tmp_path, model, small):
 
 @pytest.mark.long
 def test_bad_parameter_values_are_code_2(tmp_path, small):
-    assert "n_neighbors=500" in bad(
+    assert "--n-neighbors 500" in bad(
         "embed", small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv", "-q"
     )
     assert "--symmetrize must be union or mutual or shared, got 'all'" in bad(
         "embed", small, "-m isomap --symmetrize all -o", tmp_path / "o.csv", "-q"
     )
     for words, message in (
-        ("-m isomap --radius 2 --n-neighbors 4", "n_neighbors=4, radius=2.0 cannot be combined"),
-        ("-m isomap --n-init 2", "n_init is not used without ordinal"),
-        ("-m laplacian-eigenmaps --affinity rbf --weights heat", "weights is for graphs, got affinity='rbf'"),
+        ("-m isomap --radius 2 --n-neighbors 4", "--n-neighbors 4, --radius 2.0 cannot be combined"),
+        ("-m isomap --n-init 2", "--n-init 2 is not used without ordinal"),
+        (
+            "-m laplacian-eigenmaps --affinity rbf --weights heat",
+            "--weights heat is for graphs, got --affinity rbf",
+        ),
         ("-m laplacian-eigenmaps --dictionary-size 9 --n-anchors 9", "cannot be combined"),
         ("-m isomap --weights heat", "no such option: --weights"),
     ):
@@ -351,7 +383,7 @@ def test_debug_prints_a_traceback(tmp_path, small):
         result = run(*words, small, "-m isomap --n-neighbors 500 -o", tmp_path / "o.csv")
         assert result.exit_code == 2
         assert "Traceback" in result.stderr
-        assert result.stderr.splitlines()[-1].startswith("error: n_neighbors=500")
+        assert result.stderr.splitlines()[-1].startswith("error: --n-neighbors 500")
 
 
 @pytest.mark.long

@@ -26,6 +26,7 @@ __all__ = [
     "exit_code",
     "format_error",
     "handle_errors",
+    "option_names",
     "print_message",
     "with_option_names",
 ]
@@ -40,6 +41,8 @@ _TyperError: Any = typer.BadParameter.__mro__[2]
 _EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ImportError, _TyperError)
 #: Operating system errors that are not the fault of the command line.
 _SYSTEM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+#: Options of the method of the command, by the names that messages of Python use.
+option_names: dict[str, str] = {}
 #: Seconds until an interrupt that was ignored is raised again.
 _INTERRUPT_DELAY = 0.05
 
@@ -140,6 +143,24 @@ def format_error(error: BaseException) -> str:
 
 
 def with_option_names(text: str) -> str:
-    """Replace parameters in a message by options: ``missing='drop' (--missing drop)`` becomes the latter."""
+    """Replace parameters in a message by options.
+
+    ``missing='drop' (--missing drop)`` becomes the latter, and ``n_neighbors=9`` becomes ``--n-neighbors 9``
+    if the method has this option (:data:`option_names`). Objects such as ``KNNGraph(width=2)`` stay.
+    """
     text = re.sub(r"\(see ([a-z_]+)\)", lambda match: f"(see --{match[1].replace('_', '-')})", text)
-    return re.sub(r"\b\w+=(?:\[[^\]]*\]|\S+) \((--[a-z][^)]*)\)", r"\1", text)
+    text = re.sub(r"\b\w+=(?:\[[^\]]*\]|\S+) \((--[a-z][^)]*)\)", r"\1", text)
+    return re.sub(
+        r"[A-Z]\w*\([^()]*\)|(?<![\w.-])([a-z]\w*)(?:=('[^']*'|\{[^}]*\}|\[[^]]*\]|[\w.+-]+)(?!\())?",
+        _as_option,
+        text,
+    )
+
+
+def _as_option(match: re.Match[str]) -> str:
+    """Return a parameter with or without its value as an option; other words as they are."""
+    name, value = match[1], match[2]
+    if name not in option_names or (value is None and "_" not in name):
+        return match[0]  # a word such as "metric" has other meanings too
+    words = {None: "", "True": "", "False": " no", "None": " none"}
+    return option_names[name] + words.get(value, f" {(value or '').strip(chr(39))}")

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from eigenscape.app.cli import errors
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.methods import Parameter, estimator_class, make_estimator, method_name, parameters
+from eigenscape.app.methods import (
+    Parameter,
+    estimator_class,
+    make_estimator,
+    method_name,
+    option_names,
+    parameters,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -262,6 +270,9 @@ class MethodCommand(TyperCommand):
             option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)
         }
         known = _merge([parameters(estimator_class(name)) for name in names])
+        errors.option_names.clear()
+        for name in names:
+            errors.option_names.update(option_names(estimator_class(name)))
         chosen, rest = _split(
             args, known, command_options | {"--help"}, [method_name(name) for name in names]
         )

@@ -71,7 +71,7 @@ def check_arrays(values: Iterable[Any], path: Path) -> None:
             try:
                 _check_fields(value)
                 if isinstance(value, Option):
-                    value.validate()
+                    value.set_params()  # the copy is validated
                 _check_types(value)
                 _check_shapes(value, rules)
             except ValueError as error:

@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._numbers import with_small_indices
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import Column, as_column
 from eigenscape.app.report._tuning import TUNING
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._rows import is_objects, with_small_indices
+from eigenscape.estimators._rows import is_objects
 from eigenscape.streams import as_chunks, can_repeat
 
 
