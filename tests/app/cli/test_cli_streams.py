@@ -57,6 +57,7 @@ def test_closed_standard_input(table: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("error: standard input is empty")
 
 
+@pytest.mark.long
 def test_control_characters_of_files_are_escaped(
     tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
