@@ -25,6 +25,7 @@ from eigenscape.app.cli.app import app
 from eigenscape.app.methods import all_methods
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
+from eigenscape.distributed.cluster import connect
 from eigenscape.exceptions import WriteError
 from eigenscape.options import Dictionary
 from eigenscape.quality import aligned_error
@@ -171,7 +172,8 @@ def test_a_failure_leaves_no_part_of_the_output(client, folder, tmp_path, capsys
     assert sorted(file.name for file in tmp_path.iterdir()) == ["BROKEN", "a.model"]
 
 
-def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path, capsys):
+def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(connect, "__defaults__", (0.5,))  # seconds to wait for an answer
     assert (
         run(
             "embed",

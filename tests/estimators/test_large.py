@@ -86,8 +86,7 @@ def test_multilevel_agrees_with_a_factorisation(thin, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatch):
+def test_multilevel_separates_clusters_joined_by_single_edges(monkeypatch):
     """Five eigenvalues far below all others; loops on several threads give the same bits."""
     monkeypatch.setattr(hierarchy, "_LARGE", 1000)
     rng = np.random.default_rng(3)
@@ -99,11 +98,11 @@ def test_multilevel_separates_clusters_joined_by_single_edges(n_jobs, monkeypatc
     root = sparse.diags_array(1 / np.sqrt(degree))
     L = sparse.csr_array(sparse.eye_array(len(X)) - root @ joined @ root)
     end = SemidefiniteProblem(SparseOperator(L), np.sqrt(degree / degree.sum()), 2.0)
-    levels = smallest(end, 5, SolverConfig("multilevel", n_jobs=n_jobs))
+    levels = smallest(end, 5, SolverConfig("multilevel", n_jobs=1))
     factor = smallest(end, 5, SolverConfig("shift-invert"))
     np.testing.assert_allclose(levels.values, factor.values, rtol=1e-7)
     np.testing.assert_allclose(np.abs(np.sum(levels.vectors * factor.vectors, axis=0)), 1, rtol=1e-7)
-    other = smallest(end, 5, SolverConfig("multilevel", n_jobs=3 - n_jobs))
+    other = smallest(end, 5, SolverConfig("multilevel", n_jobs=2))
     assert np.array_equal(levels.vectors, other.vectors)
 
 
@@ -408,16 +407,18 @@ def test_isomap_finds_its_geodesics_once_even_where_memory_is_scarce(monkeypatch
 
 
 @pytest.mark.long
-def test_landmark_isomap_of_many_points_stays_within_a_gigabyte():
-    X, _ = roll(100_000)
+@pytest.mark.parametrize("n", [25_000, pytest.param(100_000, marks=pytest.mark.product)])
+def test_landmark_isomap_of_many_points_stays_within_a_gigabyte(n):
+    """For 100 000 points, and in proportion to that for fewer."""
+    X, _ = roll(n)
     Isomap(2, n_landmarks=30).fit(X[:2000])
     tracemalloc.start()
     model = Isomap(2, n_landmarks=300, n_jobs=2).fit(X)
     new = model.transform(X[:5000] + 1e-3)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 1e9
-    assert model.kernel_.base.lengths.shape == (100_000, 300)
+    assert peak < 1e4 * n
+    assert model.kernel_.base.lengths.shape == (n, 300)
     np.testing.assert_allclose(new, model.embedding_[:5000], atol=0.05 * np.abs(model.embedding_).max())
 
 

@@ -208,6 +208,7 @@ def test_batches_equal_single_trials() -> None:
 def test_same_seed_same_numbers(name: str) -> None:
     again, other = (experiment(name).run(Context(tiny=True, seed=seed)) for seed in (0, 1))
     assert to_json(again.numbers) == to_json(outcome(name).numbers)
+    assert [one.measured for one in again.claims] == [one.measured for one in outcome(name).claims]
     assert to_json(other.numbers) != to_json(again.numbers)
 
 

@@ -87,11 +87,11 @@ def test_help_of_every_command_has_examples():
 
 
 def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
-    X, color = make_swiss_roll(2100, noise=0.05, random_state=0)
+    X, color = make_swiss_roll(900, noise=0.05, random_state=0)
     kind = np.array(["inner", "middle", "outer"])[np.digitize(color, [7.5, 11])]
     names = ["height", "depth", "width"]
-    table = write_csv(tmp_path / "roll.csv", X[:2000], names, kind=kind[:2000])
-    new = write_csv(tmp_path / "new.csv", X[2000:], names, kind=kind[2000:])
+    table = write_csv(tmp_path / "roll.csv", X[:800], names, kind=kind[:800])
+    new = write_csv(tmp_path / "new.csv", X[800:], names, kind=kind[800:])
     command = [
         "embed",
         table,
@@ -117,6 +117,6 @@ def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
         tmp_path / "placed.png",
     )
     placed = rows(tmp_path / "placed.csv")
-    assert [row["kind"] for row in placed] == kind[2000:].tolist()
+    assert [row["kind"] for row in placed] == kind[800:].tolist()
     first = np.array([float(row["isomap0"]) for row in placed])
-    assert abs(np.corrcoef(first, color[2000:])[0, 1]) > 0.98  # the new rows lie along the unrolled length
+    assert abs(np.corrcoef(first, color[800:])[0, 1]) > 0.98  # the new rows lie along the unrolled length

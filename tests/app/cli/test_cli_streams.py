@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_cli import good
+from test_cli import run as run_here
 
 import eigenscape
 from eigenscape.app.cli.errors import print_message
-
-pytestmark = pytest.mark.process
 
 
 def run(command: str) -> subprocess.CompletedProcess[str]:
@@ -30,6 +30,7 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "a.csv"
 
 
+@pytest.mark.process
 def test_closed_standard_error(table: Path) -> None:
     done = run(f"embed {table} -m pca -o - --progress 2>&-")
     assert done.returncode == 0
@@ -38,6 +39,7 @@ def test_closed_standard_error(table: Path) -> None:
     assert len(lines) == 41
 
 
+@pytest.mark.process
 def test_closed_standard_output(table: Path) -> None:
     done = run(f"embed {table} -m pca -o - >&-")
     assert done.returncode == 2
@@ -48,12 +50,14 @@ def test_closed_standard_output(table: Path) -> None:
     assert len(out.read_text().splitlines()) == 41
 
 
+@pytest.mark.process
 def test_closed_standard_input(table: Path) -> None:
     done = run("embed - -m pca -o - <&-")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("error: standard input is empty")
 
 
+@pytest.mark.long
 def test_control_characters_of_files_are_escaped(
     tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,10 +65,9 @@ def test_control_characters_of_files_are_escaped(
     assert capsys.readouterr().err == "column 'a\\x1b]0;title\\x07b\\u202e' is unknown\n\n"
     bad = tmp_path / "b.csv"
     bad.write_text(table.read_text().replace("x,y,z", "x\x1b[31m,y,z", 1))
-    done = run(f"embed {bad} -m pca -o - --label nothing")
+    done = run_here("embed", bad, "-m pca -o - --label nothing")
     assert "\x1b" not in done.stderr
     assert "x\\x1b[31m" in done.stderr
     model = eigenscape.PCA(2).fit(np.random.default_rng(0).normal(size=(20, 3)))
     eigenscape.save(model, tmp_path / "m.model", notes="a\x1b[2Jb\u202e")
-    done = run(f"info {tmp_path / 'm.model'}")
-    assert not {"\x1b", "\u202e"} & set(done.stdout)
+    assert not {"\x1b", "\u202e"} & set(good("info", tmp_path / "m.model").stdout)

@@ -116,7 +116,7 @@ def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> No
         read(tmp_path / "a.mtx")
 
 
-@pytest.mark.process
+@pytest.mark.usefixtures("readers_here")
 def test_matrix_market_round_trip(tmp_path: Path) -> None:
     matrix = sparse.random_array((40, 12), density=0.3, random_state=np.random.default_rng(0))
     for array in (matrix, matrix.toarray(), sparse.csr_array(np.eye(6) + 1), np.zeros((3, 2))):

@@ -370,7 +370,8 @@ def test_folders_of_images_are_labels(tmp_path: Path) -> None:
     assert table.ids.tolist() == ["cat/1.png", "dog/1.png"]
 
 
-@pytest.mark.process
+@pytest.mark.long
+@pytest.mark.usefixtures("readers_here")
 def test_coordinates_are_added_to_annotated_data(tmp_path: Path) -> None:
     anndata = pytest.importorskip("anndata")
     import pandas as pd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import inspect
 import json
 import re
 from pathlib import Path
@@ -344,17 +345,20 @@ def test_page_loads_nothing(tmp_path, roll):
 
 
 @pytest.mark.long
-def test_many_points_are_sampled(tmp_path):
+@pytest.mark.parametrize("limit", [5000, pytest.param(50_000, marks=pytest.mark.product)])
+def test_many_points_are_sampled(tmp_path, limit):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60_000, 30)).astype(np.float32)
+    n = 6 * limit // 5
+    X = rng.standard_normal((n, 30)).astype(np.float32)
     X[:, :2] *= 4
-    path = write_report(
-        tmp_path / "r.html", PCA(2).fit(X), X, labels=rng.integers(5, size=60_000), ids=np.arange(60_000)
-    )
+    assert inspect.signature(write_report).parameters["max_points"].default == 50_000
+    labels, ids = rng.integers(5, size=n), np.arange(n)
+    path = write_report(tmp_path / "r.html", PCA(2).fit(X), X, labels=labels, ids=ids, max_points=limit)
     page = data_of(path)
-    assert len(values(page["rows"])) == 50_000
-    assert "50 000 of the 60 000 points is drawn" in words_of(path, "map-section")
-    assert path.stat().st_size < 15e6
+    assert len(values(page["rows"])) == limit
+    drawn = f"{limit // 1000} 000 of the {n // 1000} 000 points is drawn"
+    assert drawn in words_of(path, "map-section")
+    assert path.stat().st_size < 300 * limit + (limit < 50_000) * 400e3  # the scripts of the page
     rows = values(page["rows"])
     np.testing.assert_allclose(
         values(page["maps"][0]["values"][0]), PCA(2).fit(X).embedding_[rows, 0], rtol=1e-3, atol=1e-3
