@@ -283,7 +283,7 @@ def _inverse_lanczos(
         rest = np.linalg.qr(rest - found @ (found.T @ rest))[0]
     if is_accurate:
         smallest = max(values[wanted - 1], 16 * _EPS * problem.bound) * (1 - 1e-6)
-        if np.linalg.eigvalsh(problem.ritz(rest))[0] >= smallest:
+        if np.linalg.eigvalsh(problem.ritz(rest)).min(initial=np.inf) >= smallest:
             return SolverResult(values, found, "shift-invert")
     return np.column_stack([found, rest])
 
