@@ -62,7 +62,7 @@ Search: TypeAlias = (
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 #: Metrics that are known without a look into scikit-learn.
 _USUAL_METRICS = ("euclidean", "precomputed", "cosine", "manhattan", "minkowski", "correlation")
-#: Names of eigensolvers; those of graphs need a sparse matrix, and one belongs to KernelEigenmap.
+#: Names of eigensolvers. The graph solvers need a sparse matrix, and one is for KernelEigenmap only.
 _GRAPH_SOLVERS = ("shift-invert", "multilevel")
 _SOLVERS = ("auto", "dense", "lanczos", *_GRAPH_SOLVERS, "iterative")
 #: Eigensolvers of scikit-learn with the equivalents here, the closest first.

@@ -61,7 +61,16 @@ def cluster(
             process.wait()
 
 
-def test_the_loss_of_all_workers_is_reported_and_that_of_the_scheduler_is_one_error(tmp_path):
+def test_a_lost_scheduler_is_one_error(tmp_path):
+    with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
+        client.wait_for_workers(1, timeout=60)
+        waiting = client.submit(time.sleep, 120)
+        processes.scheduler.kill()
+        with pytest.raises(SchedulerError, match="was lost"), watched(client, processes.address, print):
+            waiting.result(timeout=60)
+
+
+def test_the_loss_of_all_workers_is_reported(tmp_path):
     messages: list[str] = []
     with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
         client.wait_for_workers(1, timeout=60)
@@ -72,11 +81,9 @@ def test_the_loss_of_all_workers_is_reported_and_that_of_the_scheduler_is_one_er
                 if messages:
                     break
                 time.sleep(0.1)
-        assert len(messages) == 1
-        assert "no worker is left" in messages[0]
-        processes.scheduler.kill()
-        with pytest.raises(SchedulerError, match="was lost"), watched(client, processes.address, print):
-            waiting.result(timeout=60)
+            waiting.cancel()
+    assert len(messages) == 1
+    assert "no worker is left" in messages[0]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make certificates")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenscape._numbers import checked_sparse
+from eigenscape._numbers import check_precomputed, checked_sparse
 from eigenscape.estimators._base import FitResult, spectral_attributes
-from eigenscape.estimators._rows import check_precomputed
 from eigenscape.estimators._types import Metric
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree

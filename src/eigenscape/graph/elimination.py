@@ -6,6 +6,7 @@ See docs/decisions/graph-shortest-paths.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -90,18 +91,16 @@ def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
     blocks = [(begin, min(begin + TUNING.core_block, m)) for begin in range(0, m, TUNING.core_block)]
     for number, block in enumerate(blocks):
         dense_paths.eliminate_within(w, *block)
-        run_parallel(
-            lambda rows, block=block: dense_paths.eliminate_from(w, *block, *rows, tile),
-            blocks[number + 1 :],
-            n_jobs,
-        )
+
+        def eliminate_rows(rows: tuple[int, int], block: tuple[int, int] = block) -> None:
+            dense_paths.eliminate_from(w, *block, *rows, tile)
+
+        run_parallel(eliminate_rows, blocks[number + 1 :], n_jobs)
     for begin, end in reversed(blocks):
         edges = dense_paths.later_edges(w, begin, end)
-        run_parallel(
-            lambda left, begin=begin, end=end, edges=edges: dense_paths.distances_to(
-                w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block
-            ),
-            range(end, m, tile),
-            n_jobs,
-        )
+
+        def measure_columns(left: int, begin: int = begin, end: int = end, edges: Any = edges) -> None:
+            dense_paths.distances_to(w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block)
+
+        run_parallel(measure_columns, range(end, m, tile), n_jobs)
         dense_paths.distances_within(w, begin, end, *edges)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -59,7 +59,7 @@ def geodesics(
         m = graph.n_vertices if isinstance(graph, NeighborGraph) else graph.shape[0]
         entries = _at(np.arange(m), m)
     else:
-        entries = _entry_edges(graph, Y)
+        entries = _entry_edges(cast(NeighborGraph, graph), Y)
     search = _search_through(graph, entries.shape[0], n_jobs)
     out: np.ndarray = np.empty(entries.shape, dtype=dtype)
     with stage("geodesics", total=len(out)) as advance:
@@ -304,19 +304,20 @@ def _search_through(
     is kept for later points. It does not depend on what was kept, so that a model from a file gives the same
     results.
     """
-    by_vertices = isinstance(graph, NeighborGraph)
-    lengths = graph.distances if isinstance(graph, NeighborGraph) else graph
-    m = lengths.shape[0]
-    kept = by_vertices and m <= TUNING.kept_vertices and not are_few_sources(n_sources, m)
-    if kept and graph in _searches:
-        return _searches[graph]
-    n_sources = m if kept else n_sources
-    search = eliminated(lengths, n_sources, n_jobs) or _PathSearch(
+    if not isinstance(graph, NeighborGraph):
+        return _new_search(graph, n_sources, n_jobs)
+    lengths, m = graph.distances, graph.n_vertices
+    if m > TUNING.kept_vertices or are_few_sources(n_sources, m):
+        return _new_search(lengths, n_sources, n_jobs)
+    if graph not in _searches:
+        _searches[graph] = _new_search(lengths, m, n_jobs)
+    return _searches[graph]
+
+
+def _new_search(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None) -> _PathSearch | Elimination:
+    return eliminated(lengths, n_sources, n_jobs) or _PathSearch(
         lengths, renumber=n_sources > TUNING.unnumbered_sources
     )
-    if kept:
-        _searches[graph] = search
-    return search
 
 
 class _PathSearch:
