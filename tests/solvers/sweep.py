@@ -268,7 +268,11 @@ def best_time(graph: Graph, count: int, limit: float) -> tuple[float, str]:
     best, fastest = limit, "auto"
     for name, method in methods.items():
         began = time.perf_counter()
-        with suppress(ArpackNoConvergence, NotConvergedError, MemoryError, TimeUp), limited(best):
+        # Compiled code that is interrupted raises SystemError.
+        with (
+            suppress(ArpackNoConvergence, NotConvergedError, MemoryError, TimeUp, SystemError),
+            limited(best),
+        ):
             method()
             best, fastest = time.perf_counter() - began, name
     return best, fastest
