@@ -204,6 +204,7 @@ def solve(graph: Graph, count: int, method: str = "auto", tol: float = 1e-10) ->
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("error", RuntimeWarning)
         pairs = smallest(graph.problem, count, SolverConfig(method, tol=tol, parts=graph.parts))
     seconds = time.perf_counter() - began
     slack = [str(one.message) for one in caught if issubclass(one.category, NotConvergedWarning)]
@@ -267,7 +268,11 @@ def best_time(graph: Graph, count: int, limit: float) -> tuple[float, str]:
     best, fastest = limit, "auto"
     for name, method in methods.items():
         began = time.perf_counter()
-        with suppress(ArpackNoConvergence, NotConvergedError, MemoryError, TimeUp), limited(best):
+        # Compiled code that is interrupted raises SystemError.
+        with (
+            suppress(ArpackNoConvergence, NotConvergedError, MemoryError, TimeUp, SystemError),
+            limited(best),
+        ):
             method()
             best, fastest = time.perf_counter() - began, name
     return best, fastest

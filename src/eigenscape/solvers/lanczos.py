@@ -19,9 +19,8 @@ from eigenscape._memory import fits
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
 _VECTORS, _ADDITIONAL = 40, 20
-#: Largest number of vectors, to which it is doubled while all that are kept belong to eigenvalues near zero,
-#: or if the residuals decrease too slowly after this many restarts.
-_MOST_VECTORS, _NEAR, _LONG = 320, 5e-5, 200
+#: Largest number of vectors, to which it is doubled while all that are kept belong to eigenvalues near zero.
+_MOST_VECTORS, _NEAR = 320, 5e-5
 #: Number of restarts from which the rate of convergence is estimated.
 _PATIENCE = 5
 #: Steps of the search for eigenvectors that were missed.
@@ -100,10 +99,9 @@ def thick_restart_lanczos(
         basis[:start] = S[:, :start].T @ basis
         V[n_known + start] = V[n_known + size]
         T[:start, :start] = np.diag(ritz[:start])
-        is_crowded = values[start] < _NEAR * bound or (n_restarts > _LONG and _is_too_slow(history, left))
-        if is_crowded and 2 * size <= min(_MOST_VECTORS, m // 8) and fits(16.0 * size * m):
-            size *= 2  # the basis cannot keep all vectors of nearly equal eigenvalues
-            history.clear()
+        is_crowded = values[start] < _NEAR * bound and 2 * size <= min(_MOST_VECTORS, m // 8)
+        if is_crowded and fits(16.0 * size * m):
+            size *= 2  # there are more vectors of nearly separate parts than the basis can keep
             V = np.concatenate([V[: n_known + start + 1], np.empty((size - start, m))])
             T = np.pad(T[:start, :start], (0, size - start))
 

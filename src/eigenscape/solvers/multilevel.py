@@ -171,7 +171,8 @@ def _correction(
     r, before = -residual, np.zeros_like(residual)
     x, p = np.zeros_like(r), np.zeros_like(r)
     goal = np.maximum(_REDUCTION * size, 0.1 * allowed)
-    old, tiny = np.ones(count), np.finfo(np.float64).tiny
+    tiny = np.finfo(np.float64).tiny
+    old = np.full(count, tiny)
 
     def products(Z: np.ndarray, R: np.ndarray, S: np.ndarray, rows: slice) -> np.ndarray:
         out = np.zeros((known.shape[1] + 2, count))
@@ -194,7 +195,7 @@ def _correction(
         z = hierarchy.cycle(r, depth, size)
         *inside, new, overlap = hierarchy.sweep(partial(products, z, r, before), m)
         # Polak and Ribiere: the preconditioner is rounded. r is orthogonal to `known`, so z need not be here.
-        forward = np.maximum((new - overlap) / old, 0.0) if steps > 1 else np.zeros(count)
+        forward = np.divide(new - overlap, old, out=np.zeros(count), where=(new > overlap) & (old > tiny))
         hierarchy.sweep(partial(turn, z, np.array(inside), forward), m)
         q = hierarchy.product(A, A.data, p)
         *inside, curvature, _ = hierarchy.sweep(partial(shift, q), m)
