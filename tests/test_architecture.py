@@ -60,7 +60,7 @@ def test_walks_contain_the_mathematics():
         assert f"`{step}`" in fit
     for step in (
         "embed.embed",
-        "isomap.isomap",
+        "mds.classical_mds",
         "normalize.center",
         "solve.principal",
         "writing.write_table",
@@ -85,7 +85,7 @@ def test_functions_are_traced_in_the_order_of_their_first_calls():
         ("_threads.py", "parallel_map", False),  # plumbing
         ("estimators/_rows.py", "validate_rows", False),
         ("operators/gram.py", "check_finite", False),  # a check
-        ("eigenfunctions.py", "Embedding.residuals", False),  # a property
+        ("eigenfunctions.py", "Embedding.spectrum", False),  # a property
         ("eigenfunctions.py", "Embedding.transform", False),  # two lines
         ("graph/sparse_distances.py", "union.<locals>.tally", False),  # nested
     ],

@@ -40,8 +40,8 @@ MACHINE = ("_memory.py", "_progress_displays.py")
 #: Modules that the lists leave out: optional input types, validation, error messages.
 PLUMBING = re.compile(
     r"_\w+\.py"  # threads, memory, progress, warnings, lazy imports
-    r"|distributed/_presence\.py"
-    r"|estimators/_(collections|method|rows|running|validation)\.py"
+    r"|options\.py|distributed/_presence\.py"
+    r"|estimators/_(collections|method|rows|running)\.py"
     r"|app/cli/(errors|memory)\.py"
 )
 #: Length of a line in characters; the modules that do not fit are counted.

@@ -258,7 +258,7 @@ GIVEN = [
     (few(points=GREEDY_80, tol=0.1), {}, ["tol=0.1", "leave them None"]),
     (few(points=GreedySpectralEmbedding()), {}, ["without a dictionary", "fit"]),
     (few(points=KernelPCA().fit(X_80)), {}, ["KernelPCA without a dictionary"]),
-    (few(points=KernelPCA), {}, ["must be a fitted model", "class KernelPCA"]),
+    (few(points=KernelPCA), {}, ["must be a fitted model", "KernelPCA"]),
     (few(points=X_80[:9, :2]), {}, ["(9, 2)", "3 features"]),
     (few(points=np.full((4, 3), np.nan)), {}, ["NaN"]),
     (few(points=[0, 1, 2]), {}, ["points must be", "(m, n_features)"]),

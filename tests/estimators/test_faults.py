@@ -275,7 +275,7 @@ def test_the_dict_of_the_user_is_not_written_into(curved, name):
 @pytest.mark.parametrize("name", ["laplacian_rbf", "clustering"])
 def test_new_points_without_affinity_give_no_nan(curved, name):
     """Fault 12: degrees of zero gave NaN."""
-    model = clone(name, affinity="rbf").fit(curved)
+    model = clone(name, affinity="rbf", n_neighbors=None).fit(curved)
     with pytest.warns(IsolatedPointWarning, match="1 point"):
         placed = model.transform(np.concatenate([curved[:2], [[1e6, 0, 0]]]))
     np.testing.assert_array_equal(placed[2], 0)

@@ -796,8 +796,10 @@ def test_a_disconnected_graph_is_refused_when_asked(cls: type) -> None:
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, SpectralClustering])
 @pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
 def test_an_affinity_without_distances_cannot_be_connected(cls: type, kind: str) -> None:
-    affinity = "precomputed_nearest_neighbors" if kind == "split graph" else "precomputed"
-    model = cls(affinity=affinity, n_neighbors=5, on_disconnected="connect")
+    params: dict[str, object] = {"affinity": "precomputed"}
+    if kind == "split graph":
+        params = {"affinity": "precomputed_nearest_neighbors", "n_neighbors": 5}
+    model = cls(on_disconnected="connect", **params)
     with pytest.raises(DisconnectedGraphError, match="3 connected components"):
         model.fit(load(kind)[0])
 

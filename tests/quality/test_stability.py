@@ -314,7 +314,7 @@ def test_default_candidates_fit_the_data():
         (30, {"n_repeats": 1}, "n_repeats=1 must be an integer of at least 2"),
         (30, {"candidates": [5, 27]}, r"n_neighbors=27 must lie between 1 and 26"),
         (30, {"candidates": [5, 6.5]}, r"n_neighbors=6.5 must be an integer"),
-        (30, {"candidates": [0, 5]}, r"n_neighbors=0 must lie"),
+        (30, {"candidates": [0, 5]}, r"n_neighbors=0 must be an integer of at least 1"),
     ],
 )
 def test_candidates_are_validated_before_fitting(monkeypatch, n, options, message):

@@ -220,11 +220,6 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     ) -> FitResult:
         n_components, diagonal = self.n_components, self.include_diagonal
         options, solver = AffinityOptions.of(self, "local"), self._solver()
-        if options.neighborhood is not None and self.gamma is not None:
-            raise ValueError(
-                f"gamma={self.gamma!r} is the width of a kernel between all samples, but"
-                f" affinity={self.affinity!r} is a graph; set affinity='rbf' or leave out gamma"
-            )
         criterion = check_eigenmaps(self, options, weights, labels)
         samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
         split = plain = samples.split(self.on_disconnected)  # connected components

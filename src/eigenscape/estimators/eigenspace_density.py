@@ -193,8 +193,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         """Validate the parameters; return the contamination, or None for "auto"."""
         check_parameters(self)
         if self.embedder is not None or self.prefit:
-            kind = self.embedder if isinstance(self.embedder, type) else type(self.embedder)
-            if kind is self.embedder or not (hasattr(kind, "fit") and hasattr(kind, "transform")):
+            kind = type(self.embedder)
+            if not (hasattr(kind, "fit") and hasattr(kind, "transform")):
                 raise TypeError(
                     f"embedder={self.embedder!r} must be an estimator with transform, such as KernelPCA(10)"
                     " or PCA(10)"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,7 @@ from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.width import breadth_first_order, reordered
 
 _EPS = np.finfo(np.float64).eps
+_TAKES_RNG = "rng" in signature(eigsh).parameters
 #: Maximum number of block iterations with a preconditioner.
 _PRECONDITIONED = 80
 #: Eigenvalues below this share of the bound are computed from the edges, in blocks of this many.
@@ -262,8 +264,10 @@ def _inverse_lanczos(
     m, wanted = len(guess), max(count - 1, 1)
     operator = LinearOperator((m, m), lambda v: inverse(v.reshape(m, 1))[:, 0], dtype=guess.dtype)
     size, steps = min(max(_VECTORS, 2 * count + 5), m), solver.max_iter or _INVERSE_RESTARTS
+    # ARPACK draws a vector where its basis is invariant; before SciPy 1.17 it has a generator of its own.
+    seed: Any = {"rng": np.random.default_rng(solver.seed)} if _TAKES_RNG else {}
     try:
-        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=steps)[1]
+        found = eigsh(operator, count, ncv=size, v0=guess.sum(axis=1), tol=_EPS, maxiter=steps, **seed)[1]
     except ArpackNoConvergence as error:
         found = error.eigenvectors
     except ArpackError:

@@ -15,5 +15,5 @@ def test_options_are_refused_with_a_remedy(tmp_path):
     assert "4 numbers" in bad("explore", table, "--images", "7x7", "--quiet")
     assert "not a model file" in bad("explore", table, table)
     assert "no such method" in bad("explore", table, "-m", "nothing")
-    assert "n_neighbors" in bad("explore", table, "-m", "isomap", "--n-neighbors", "500", "--quiet")
+    assert "--n-neighbors" in bad("explore", table, "-m", "isomap", "--n-neighbors", "500", "--quiet")
     assert ".csv" in bad("explore", table, "--annotations", "marks.txt", "--quiet")
