@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from eigenscape._loading import without_compiled_code
 from eigenscape.accel._settings import FEW, Step, few_points
@@ -118,10 +120,50 @@ def recorded(name: str) -> Iterator[None]:
     _add(call)
 
 
+class UnsupportedProblemError(Exception):
+    """The problem is left to scikit-learn; the message is the reason."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def replaces(
+    step: str, original: Callable[..., Any], instead: bool = False
+) -> Callable[[Function], Function]:
+    """Return a decorator of functions that compute a step of scikit-learn, as ``original`` does.
+
+    The step runs in ``original``, with the same arguments, if they raise :class:`UnsupportedProblemError`.
+    ``instead``: it does the steps within this one again, which have run in vain.
+    """
+
+    def decorate(ours: Function) -> Function:
+        @wraps(ours)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = ours(*args, **kwargs)
+            except UnsupportedProblemError as reason:
+                if instead and _current.call is not None:
+                    _current.call.ours.clear()
+                left(step, str(reason))
+                return original(*args, **kwargs)
+            ran_here(step)
+            return result
+
+        return cast(Function, call)
+
+    return decorate
+
+
 def is_few(n_points: int, step: Step) -> bool:
     """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
     name = "" if _current.call is None else _current.call.name.partition(".")[0]
     return n_points <= few_points(name, step)
+
+
+def require_many(n_points: int, step: Step) -> None:
+    """Raise UnsupportedProblemError if a step has few points."""
+    if is_few(n_points, step):
+        raise UnsupportedProblemError(FEW)
 
 
 @contextmanager
@@ -148,14 +190,9 @@ def ran_here(step: str) -> None:
         _current.call.ours.append(step)
 
 
-def left(step: str, reason: str, instead: bool = False) -> None:
-    """Note that a step of the present call is left to scikit-learn.
-
-    ``instead`` tells that earlier steps ran in vain, since scikit-learn does them again.
-    """
+def left(step: str, reason: str) -> None:
+    """Note that a step of the present call is left to scikit-learn."""
     if _current.call is not None:
-        if instead:
-            _current.call.ours.clear()
         _current.call.theirs.append((step, reason))
 
 
