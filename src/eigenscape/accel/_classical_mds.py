@@ -13,7 +13,7 @@ from eigenscape.accel._rebind import rebound
 from eigenscape.accel._record import recorded, replaces
 from eigenscape.accel._solve import leading
 
-_ClassicalMDS: Any = getattr(manifold, "ClassicalMDS", object)  # old versions have none
+_ClassicalMDS: Any = manifold.ClassicalMDS  # AttributeError in old versions, which have none
 
 
 class ClassicalMDS(_ClassicalMDS):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import UnsupportedProblemError, is_few, ran_here, recorded, replaces
+from eigenscape.accel._record import UnsupportedProblemError, is_few, recorded, replaces
 from eigenscape.accel._solve import leading
 
 if TYPE_CHECKING:
@@ -103,7 +103,6 @@ class KernelPCA(theirs.KernelPCA):
             means = operator.matmat(np.full((n, 1), 1 / n))[:, 0]
         if not np.isfinite(means).all():
             raise UnsupportedProblemError("kernel not finite")
-        ran_here("kernel matrix")
         self._centerer = _OperatorCenterer()
         _solve_operator(self, operator)
         centerer = KernelCenterer().set_output(transform="default")

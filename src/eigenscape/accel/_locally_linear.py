@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._neighbors import nearest_of_any_number
-from eigenscape.accel._rebind import function, method, rebound
+from eigenscape.accel._rebind import function, method
 from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces, require_many
 from eigenscape.accel._solve import lowest
 
@@ -23,47 +23,58 @@ _LEAST_REG = 1e-12
 
 @replaces("embedding", theirs._locally_linear_embedding, instead=True)
 def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tuple[np.ndarray, float]:
-    """Return the embedding and its squared error, as scikit-learn's function with the same arguments."""
-    method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
-    n_jobs = options.get("n_jobs")
+    """Return the embedding and its squared error, as scikit-learn's function with the same arguments.
+
+    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals LTSA's.
+    """
+    standard, n_jobs = options.get("method", "standard") == "standard", options.get("n_jobs")
     searcher = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
-    columns = _neighbors(searcher, n_neighbors, n_components, method, reg, n_jobs)
-    if method != "standard" and len(np.unique(columns)) < len(columns):
+    rows, n = searcher._fit_X, searcher.n_samples_fit_
+    _require_supported(rows, n_neighbors, n_components, options)
+    pattern = _graph(searcher, n_neighbors, n_jobs)
+    if not standard and len(np.unique(pattern.indices)) < n:
         # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
         raise UnsupportedProblemError("points that are no neighbours of others")
-    from eigenscape.methods.lle import alignment_matrix
+    from eigenscape.kernels.local import RowGram, barycentric_weights
+    from eigenscape.methods.lle import alignment_matrix, tangent_factor
 
+    gram = RowGram(np.asarray(rows))
     with single_blas_thread():
-        factor = _factor(np.asarray(searcher._fit_X), columns, method, n_components, reg, n_jobs)
-    matrix, null = alignment_matrix(factor), np.ones(len(columns))
+        if standard:
+            weights = barycentric_weights(gram, pattern, options.get("reg", 1e-3), n_jobs)
+            factor = sparse.csr_array(sparse.eye_array(n) - weights)
+        else:
+            factor = tangent_factor(gram, pattern, n_components, n_jobs)
+    matrix, null = alignment_matrix(factor), np.ones(n)  # M = F'F
     values, vectors = lowest(matrix, null, n_components + 1, factor=factor, laplacian=False, n_jobs=n_jobs)
     return vectors[:, 1:], values[1:].sum()
 
 
-def _neighbors(
-    searcher: NearestNeighbors, k: int, n_components: int, method: str, reg: float, n_jobs: int | None
-) -> np.ndarray:
-    """Return the neighbours (n, k) of each point, if the embedding can be computed here."""
-    n, n_features = searcher._fit_X.shape
+def _require_supported(X: Any, k: int, n_components: int, options: dict[str, Any]) -> None:
+    """Raise UnsupportedProblemError if the embedding cannot be computed here."""
+    n, n_features = X.shape
+    method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
     require_many(n, "dense")
     # scikit-learn raises the errors for parameters that do not suit the data.
-    if (
-        n_components > n_features
-        or k >= n
-        or (k <= n_components * (n_components + 3) // 2 and method == "hessian")
-    ):
+    few_for_hessian = method == "hessian" and k <= n_components * (n_components + 3) // 2
+    if n_components > n_features or k >= n or few_for_hessian:
         raise UnsupportedProblemError("invalid parameters")
     if method == "modified":
         raise UnsupportedProblemError("method='modified'")
     if method == "standard" and reg < _LEAST_REG:
         raise UnsupportedProblemError(f"reg={reg!r}")
+
+
+def _graph(searcher: NearestNeighbors, k: int, n_jobs: int | None) -> sparse.csr_array:
+    """Return the graph (n, n) of the neighbours of each point, which must be connected."""
     distances, columns = nearest_of_any_number(searcher, k, n_jobs=n_jobs)
     if (distances[:, 0] == 0).any():
         # scikit-learn may count a point among its own neighbours.
         raise UnsupportedProblemError("equal rows")
-    if connected_components(_pattern(columns, n), directed=False)[0] > 1:
+    pattern = _pattern(columns, len(columns))
+    if connected_components(pattern, directed=False)[0] > 1:
         raise UnsupportedProblemError("graph of several components")  # a null vector for each of them
-    return columns
+    return pattern
 
 
 def _pattern(columns: np.ndarray, n_points: int) -> sparse.csr_array:
@@ -71,23 +82,6 @@ def _pattern(columns: np.ndarray, n_points: int) -> sparse.csr_array:
     n, k = columns.shape
     ends = np.arange(0, columns.size + 1, k)
     return sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n_points))
-
-
-def _factor(
-    X: np.ndarray, columns: np.ndarray, method: str, n_components: int, reg: float, n_jobs: int | None
-) -> sparse.csr_array:
-    """Return the factor ``F`` of scikit-learn's matrix ``M = F'F``.
-
-    Its Hessian estimator uses all vectors orthogonal to the tangent space, so that it equals LTSA's.
-    """
-    from eigenscape.kernels.local import RowGram, barycentric_weights
-    from eigenscape.methods.lle import tangent_factor
-
-    pattern = _pattern(columns, len(columns))
-    if method == "standard":
-        weights = barycentric_weights(RowGram(X), pattern, reg, n_jobs)
-        return sparse.csr_array(sparse.eye_array(len(columns)) - weights)
-    return tangent_factor(RowGram(X), pattern, n_components, n_jobs)
 
 
 class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
@@ -121,7 +115,5 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
 
 
 locally_linear_embedding = function(
-    theirs.locally_linear_embedding,
-    rebound(theirs.locally_linear_embedding, _locally_linear_embedding=_embed),
-    __name__,
+    theirs.locally_linear_embedding, __name__, _locally_linear_embedding=_embed
 )

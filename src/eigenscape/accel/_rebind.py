@@ -54,9 +54,13 @@ def method(call: str, function: Any, **names: Any) -> Any:
     return _fit_context(prefer_skip_nested_validation=True)(run) if checked else run
 
 
-def function(original: Any, body: Callable[..., Any], module: str) -> Any:
-    """Return ``body`` with the signature, documentation and parameter checks of ``original``, recorded."""
+def function(original: Any, module: str, body: Callable[..., Any] | None = None, **names: Any) -> Any:
+    """Return a function of scikit-learn with other global ``names``, or with another body, recorded.
+
+    Signature, documentation and parameter checks do not change.
+    """
     inner = inspect.unwrap(original)
+    body = rebound(original, **names) if body is None else body
 
     @functools.wraps(inner)
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.cluster import _spectral as theirs
 
 from eigenscape.accel._neighbors import kneighbors_graph
-from eigenscape.accel._rebind import function, method, rebound
+from eigenscape.accel._rebind import function, method
 from eigenscape.accel._spectral_embedding import embed
 
 
@@ -20,8 +20,4 @@ class SpectralClustering(theirs.SpectralClustering):
     )
 
 
-spectral_clustering = function(
-    theirs.spectral_clustering,
-    rebound(theirs.spectral_clustering, SpectralClustering=SpectralClustering),
-    __name__,
-)
+spectral_clustering = function(theirs.spectral_clustering, __name__, SpectralClustering=SpectralClustering)

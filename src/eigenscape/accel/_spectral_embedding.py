@@ -122,6 +122,4 @@ class SpectralEmbedding(theirs.SpectralEmbedding):
     fit = method("SpectralEmbedding.fit", theirs.SpectralEmbedding.fit, _spectral_embedding=embed)
 
 
-spectral_embedding = function(
-    theirs.spectral_embedding, rebound(theirs.spectral_embedding, _spectral_embedding=embed), __name__
-)
+spectral_embedding = function(theirs.spectral_embedding, __name__, _spectral_embedding=embed)

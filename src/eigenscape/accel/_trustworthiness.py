@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,9 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
     X = check_array(X, accept_sparse="csr")
     search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
     nearest = search.kneighbors(return_distance=False)
-    count_below = _counting(n)
+    count_below = _count_below
+    if not is_few(n, "compiled"):
+        from eigenscape._compiled.ranks import count_below
 
     def penalty(rows: slice) -> int:
         distances = pairwise_distances(X[rows], X, metric=metric)
@@ -43,23 +44,12 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
     return np.float64(1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0))))
 
 
-Counting = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _counting(n: int) -> Counting:
-    """Return the function that counts the entries of each row (b, n) below some values (b, k)."""
-    if is_few(n, "compiled"):
-        return _count_by_numpy
-    from eigenscape._compiled.ranks import count_below
-
-    return count_below
-
-
-def _count_by_numpy(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _count_below(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Count the entries of each row (b, n) below some values (b, k)."""
     return np.stack([np.count_nonzero(distances < column[:, None], axis=1) for column in values.T], axis=1)
 
 
-def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Counting) -> np.ndarray:
+def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Any) -> np.ndarray:
     """Return the ranks (b, k) of ``neighbors`` (b, k) in rows of distances (b, n), the nearest being 1.
 
     ``first`` is the number of the first row, whose distance to itself does not count. Equal distances are in
@@ -78,4 +68,4 @@ def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below
     return ranks
 
 
-trustworthiness = function(theirs.trustworthiness, _trustworthiness, __name__)
+trustworthiness = function(theirs.trustworthiness, __name__, _trustworthiness)
