@@ -50,7 +50,7 @@ def test_script_and_module(tmp_path: Path) -> None:
 
 def test_usage(tmp_path: Path) -> None:
     assert run(tmp_path, "--help").stdout.startswith("usage: python -m eigenscape.accel")
-    assert run(tmp_path).returncode == 1
+    assert run(tmp_path).returncode == 2
     missing = run(tmp_path, "missing.py")
     assert missing.returncode == 1
     assert "no such script: missing.py" in missing.stderr

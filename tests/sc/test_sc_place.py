@@ -90,7 +90,7 @@ def test_loss_pairs_held_out_cells(split):
 
     reference, new = with_map(split[0], "diffmap"), split[1]
     stored = StoredMap.of(reference, "diffmap")
-    known = Reference.of(stored, False, None, None)
+    known = Reference.of(stored)
     model, Y = stored.embedding(known.rows, known.affinity), np.asarray(new.X)
     K = model.kernel.to(Y)(Y)
     F = model.functions(Y)

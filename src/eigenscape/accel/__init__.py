@@ -17,28 +17,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from eigenscape._lazy import attach
 from eigenscape.accel._patch import accelerated, install, is_installed, uninstall
 from eigenscape.accel._record import Report, report, reset
 from eigenscape.accel._settings import REPLACED
 
-_SOURCES = {name: (package, module) for package, name, module, _ in REPLACED}
-
 __all__ = ["Report", "accelerated", "install", "is_installed", "report", "reset", "uninstall"]
 
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _SOURCES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    package, module = _SOURCES[name]
-    if not hasattr(import_module(package), name):
-        raise AttributeError(f"the installed scikit-learn has no {name}")
-    return getattr(import_module(f"{__name__}.{module}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_SOURCES])
+__getattr__, __dir__ = attach(__name__, {each.name: f"{__name__}.{each.module}" for each in REPLACED})
 
 
 def load_ipython_extension(ipython: Any) -> None:  # noqa: ARG001, IPython passes its shell

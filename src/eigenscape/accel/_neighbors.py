@@ -7,50 +7,38 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import neighbors as theirs
 from sklearn.neighbors import NearestNeighbors
-from sklearn.neighbors import kneighbors_graph as _kneighbors_graph
-from sklearn.neighbors import radius_neighbors_graph as _radius_neighbors_graph
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._record import is_few, left, ran_here
+from eigenscape.accel._record import UnsupportedProblemError, left, replaces, require_many
 from eigenscape.accel._settings import FEW
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
 
 
-def kneighbors_graph(
-    X: Any,
+def kneighbors_graph(X: Any, n_neighbors: int, **options: Any) -> Any:
+    """Return ``sklearn.neighbors.kneighbors_graph`` with the same arguments."""
+    if not isinstance(X, NearestNeighbors):
+        search = {name: value for name, value in options.items() if name not in ("mode", "include_self")}
+        X = NearestNeighbors(n_neighbors=n_neighbors, **search).fit(X)
+    return _graph(X, n_neighbors, **options)
+
+
+@replaces("neighbours", theirs.kneighbors_graph)
+def _graph(
+    searcher: NearestNeighbors,
     n_neighbors: int,
     *,
     mode: str = "connectivity",
-    metric: Any = "minkowski",
-    p: float = 2,
-    metric_params: Any = None,
-    include_self: Any = False,
+    include_self: bool = False,
     n_jobs: int | None = None,
+    **_: Any,
 ) -> Any:
-    """Return ``sklearn.neighbors.kneighbors_graph`` with the same arguments."""
-    searcher = X if isinstance(X, NearestNeighbors) else None
-    if searcher is None:
-        searcher = NearestNeighbors(
-            n_neighbors=n_neighbors, metric=metric, p=p, metric_params=metric_params, n_jobs=n_jobs
-        ).fit(X)
-    reason = _reason(searcher, n_neighbors)
-    if reason:
-        left("neighbours", reason)
-        return _kneighbors_graph(
-            searcher,
-            n_neighbors,
-            mode=mode,
-            metric=metric,
-            p=p,
-            metric_params=metric_params,
-            include_self=include_self,
-            n_jobs=n_jobs,
-        )
-    distances, neighbors = nearest(searcher, n_neighbors, with_self=bool(include_self), n_jobs=n_jobs)
+    _require_supported(searcher, n_neighbors)
+    distances, neighbors = nearest(searcher, n_neighbors, with_self=include_self, n_jobs=n_jobs)
     n = len(neighbors)
     data = np.ones(n * n_neighbors) if mode == "connectivity" else distances.ravel()
     # The one without neighbours has the class (matrix or array) that scikit-learn is configured to return.
@@ -58,27 +46,25 @@ def kneighbors_graph(
     return like((data, neighbors.ravel(), np.arange(0, n * n_neighbors + 1, n_neighbors)), shape=(n, n))
 
 
-def radius_neighbors_graph(*args: Any, **kwargs: Any) -> Any:
+@replaces("neighbours", theirs.radius_neighbors_graph)
+def radius_neighbors_graph(*_: Any, **__: Any) -> Any:
     """Return ``sklearn.neighbors.radius_neighbors_graph``, and record that it is scikit-learn's."""
-    left("neighbours", "radius")
-    return _radius_neighbors_graph(*args, **kwargs)
+    raise UnsupportedProblemError("radius")
 
 
-def nearest_or_theirs(
+def nearest_of_any_number(
     searcher: NearestNeighbors, k: int, *, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return :func:`nearest` without the points themselves, searched by scikit-learn if they are few.
-
-    None if the search is left to scikit-learn for another reason, which is recorded.
-    """
-    reason = _reason(searcher, k)
-    if not reason:
-        return nearest(searcher, k, with_self=False, n_jobs=n_jobs)
-    left("neighbours", reason)
-    if reason != FEW:
-        return None
-    distances, neighbors = _without_names(searcher).kneighbors(searcher._fit_X, k + 1)
-    return distances[:, 1:], neighbors[:, 1:]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return :func:`nearest` without the points themselves, searched by scikit-learn if they are few."""
+    try:
+        _require_supported(searcher, k)
+    except UnsupportedProblemError as reason:
+        if str(reason) != FEW:
+            raise
+        left("neighbours", FEW)
+        distances, neighbors = _without_names(searcher).kneighbors(searcher._fit_X, k + 1)
+        return distances[:, 1:], neighbors[:, 1:]
+    return nearest(searcher, k, with_self=False, n_jobs=n_jobs)
 
 
 def nearest(
@@ -104,7 +90,6 @@ def nearest(
         rows = tied[block]
         between = X[neighbors[rows]] - X[rows][:, None, :]
         distances[rows] = np.sqrt(np.einsum("ijk,ijk->ij", between, between))
-    ran_here("neighbours")
     return (distances, neighbors) if with_self else _without_self(distances, neighbors)
 
 
@@ -124,19 +109,18 @@ def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndar
     return distances[other].reshape(shape), neighbors[other].reshape(shape)
 
 
-def _reason(searcher: NearestNeighbors, k: int) -> str:
-    """Return why scikit-learn searches these neighbours, or an empty string."""
-    X = searcher._fit_X
-    if sparse.issparse(X) or searcher.effective_metric_ == "precomputed":
-        return "sparse rows" if sparse.issparse(X) else "precomputed distances"
-    if searcher.effective_metric_ != "euclidean" or searcher.effective_metric_params_:
-        metric = searcher.effective_metric_
-        return "metric is a function" if callable(metric) else f"metric={metric!r}"
+def _require_supported(searcher: NearestNeighbors, k: int) -> None:
+    """Raise UnsupportedProblemError with the reason why scikit-learn searches these neighbours."""
+    X, metric = searcher._fit_X, searcher.effective_metric_
+    if metric == "precomputed" or sparse.issparse(X):
+        raise UnsupportedProblemError("sparse rows" if sparse.issparse(X) else "precomputed distances")
+    if metric != "euclidean" or searcher.effective_metric_params_:
+        raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")
     if np.asarray(X).dtype != np.float64:
-        return f"{np.asarray(X).dtype} rows"
-    if is_few(len(X), "compiled"):
-        return FEW
+        raise UnsupportedProblemError(f"{np.asarray(X).dtype} rows")
+    require_many(len(X), "compiled")
     with np.errstate(over="ignore"):
         if not np.isfinite(np.vdot(X, X)):
-            return "squares of rows overflow"
-    return "" if k + 2 <= len(X) else "n_neighbors near n_samples"
+            raise UnsupportedProblemError("squares of rows overflow")
+    if k + 2 > len(X):
+        raise UnsupportedProblemError("n_neighbors near n_samples")

@@ -44,13 +44,13 @@ def pairs() -> list[tuple[Any, Any]]:
 
 
 def _pairs_of(package: str) -> list[tuple[Any, Any]]:
-    found = []
-    for where, name, module, _ in REPLACED:
-        original = getattr(sys.modules[package], name, None) if where == package else None
-        if original is not None:
-            ours = getattr(importlib.import_module(f"eigenscape.accel.{module}"), name)
-            found.append((original, ours))
-    return found
+    """Import the replacements of a package, and return them with the originals."""
+    originals = {each: getattr(sys.modules[package], each.name, None) for each in REPLACED}
+    return [
+        (original, getattr(importlib.import_module(f"eigenscape.accel.{each.module}"), each.name))
+        for each, original in originals.items()
+        if each.package == package and original is not None
+    ]
 
 
 def _is_imported(package: str) -> bool:
@@ -87,30 +87,21 @@ def _replace_in(module: ModuleType) -> None:
     """Replace the names of a package that has just been imported; no user of it holds them yet."""
     package = module.__name__
     try:
-        _load_replacements(package)
+        found = _pairs_of(package)
     except ImportError:
         # Another thread loads them for another package, and waits for the end of this import.
         threading.Thread(target=_replace_later, args=(package,), daemon=True).start()
         return
     with _lock:
-        if package not in _pairs:
-            _pairs[package] = _pairs_of(package)
+        _pairs.setdefault(package, found)
         if _installed:
-            for original, ours in _pairs[package]:
-                setattr(module, original.__name__, ours)
+            vars(module).update(_references(module, _by_id(0)))
             _restore_within(package)
-
-
-def _load_replacements(package: str) -> None:
-    for where, _, module, _ in REPLACED:
-        if where == package:
-            importlib.import_module(f"eigenscape.accel.{module}")
 
 
 def _replace_later(package: str) -> None:
     """Replace the names of a package when its import has ended, also in modules that use them by then."""
-    importlib.import_module(package)  # waits
-    _load_replacements(package)
+    _pairs_of(importlib.import_module(package).__name__)  # waits
     with _lock:
         if _installed:
             _replace(_by_id(0))
@@ -123,8 +114,7 @@ def _restore_within(package: str) -> None:
     originals = _by_id(1)
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{package}.") and ".tests." not in name:
-            namespace = _namespace(module)
-            namespace.update(_references(namespace, originals))
+            _namespace(module).update(_references(module, originals))
 
 
 _finder = _Finder()
@@ -236,12 +226,10 @@ def accelerated(few_points: int | None = None) -> Iterator[None]:
     """
     global _contexts
     with _lock:
-        if _contexts or not _installed:
+        counted = _contexts > 0 or not _installed
+        if counted:
             _contexts += 1
             install(few_points)
-            counted = True
-        else:
-            counted = False
     try:
         yield
     finally:
@@ -269,22 +257,22 @@ def _held(others: dict[int, Any]) -> Iterator[tuple[str, str, Any]]:
     modules: dict[str, Any] = dict(sys.modules) if others else {}  # which may hold other objects
     for module, content in modules.items():
         if isinstance(content, ModuleType) and _uses(module):
-            for name, other in _references(_namespace(content), others).items():
+            for name, other in _references(content, others).items():
                 yield module, name, other
+
+
+def _references(module: ModuleType, others: dict[int, Any]) -> dict[str, Any]:
+    """Return the names of a module that refer to one of the objects, with the object to replace it."""
+    names = dict(_namespace(module))
+    if others.keys().isdisjoint(map(id, names.values())):  # all modules are searched: most of the time
+        return {}
+    return {name: others[id(value)] for name, value in names.items() if id(value) in others}
 
 
 def _namespace(module: ModuleType) -> dict[str, Any]:
     """Return the names of a module. A lazy one, which its own attribute would load, is not loaded."""
     names: dict[str, Any] = ModuleType.__getattribute__(module, "__dict__")
     return names
-
-
-def _references(namespace: dict[str, Any], others: dict[int, Any]) -> dict[str, Any]:
-    """Return the names that refer to one of the objects, with the object to replace it."""
-    names = dict(namespace)
-    if others.keys().isdisjoint(map(id, names.values())):  # all modules are searched: most of the time
-        return {}
-    return {name: others[id(value)] for name, value in names.items() if id(value) in others}
 
 
 def _uses(module: str) -> bool:

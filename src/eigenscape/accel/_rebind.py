@@ -15,7 +15,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import validate_params
+
+from eigenscape.accel._record import recorded
 
 
 def rebound(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
@@ -38,15 +41,33 @@ def rebound(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
     return new
 
 
-def validated(function: Any, body: Callable[..., Any], module: str) -> Any:
-    """Return ``body`` with the signature, documentation and parameter checks of ``function``."""
-    original = inspect.unwrap(function)
+def method(call: str, function: Any, **names: Any) -> Any:
+    """Return a method of scikit-learn with other global ``names`` and the same parameter checks, recorded."""
+    body = rebound(function, **names)
 
-    @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return body(*args, **kwargs)
+    @functools.wraps(function)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorded(call):
+            return body(self, *args, **kwargs)
 
-    call.__module__ = module
-    call.__doc__ = f"{original.__doc__}\n\n    Computed by eigenscape where it gives the same result.\n    "
-    constraints = function._skl_parameter_constraints
-    return validate_params(constraints, prefer_skip_nested_validation=True)(call)
+    checked = inspect.unwrap(function) is not function
+    return _fit_context(prefer_skip_nested_validation=True)(run) if checked else run
+
+
+def function(original: Any, module: str, body: Callable[..., Any] | None = None, **names: Any) -> Any:
+    """Return a function of scikit-learn with other global ``names``, or with another body, recorded.
+
+    Signature, documentation and parameter checks do not change.
+    """
+    inner = inspect.unwrap(original)
+    body = rebound(original, **names) if body is None else body
+
+    @functools.wraps(inner)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with recorded(inner.__name__):
+            return body(*args, **kwargs)
+
+    run.__module__ = module
+    run.__doc__ = f"{inner.__doc__}\n\n    Computed by eigenscape where it gives the same result.\n    "
+    constraints = original._skl_parameter_constraints
+    return validate_params(constraints, prefer_skip_nested_validation=True)(run)

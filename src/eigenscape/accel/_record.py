@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from eigenscape._loading import without_compiled_code
 from eigenscape.accel._settings import FEW, Step, few_points
-
-
-@dataclass
-class Call:
-    """One call of an accelerated method or function."""
-
-    name: str
-    seconds: float = 0.0
-    ours: list[str] = field(default_factory=list)  # steps that ran in eigenscape
-    theirs: list[tuple[str, str]] = field(default_factory=list)  # steps left to scikit-learn, with reasons
-
-    @property
-    def place(self) -> str:
-        """``"eigenscape"``, ``"scikit-learn"``, ``"both"``, or ``"small"`` if there are too few points."""
-        if not self.theirs:
-            return "eigenscape"
-        if self.ours:
-            return "both"
-        return "small" if all(reason == FEW for _, reason in self.theirs) else "scikit-learn"
-
-    @property
-    def reason(self) -> str:
-        return "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in self.theirs))
 
 
 @dataclass
@@ -89,9 +68,11 @@ class Report:
 
 
 class _Current(threading.local):
-    """The call that this thread runs, if any."""
+    """The call that this thread runs."""
 
-    call: Call | None = None
+    name = ""  # empty if there is none
+    ran_here = False  # whether a step ran in eigenscape
+    left: tuple[tuple[str, str], ...] = ()  # steps left to scikit-learn, with reasons
 
 
 _current = _Current()
@@ -105,58 +86,84 @@ def recorded(name: str) -> Iterator[None]:
 
     A call that raises is not recorded.
     """
-    if _current.call is not None:
+    if _current.name:
         yield
         return
-    call = _current.call = Call(name)
+    _current.name, _current.ran_here, _current.left = name, False, ()
     start = time.perf_counter()
     try:
         yield
     finally:
-        _current.call = None
-    call.seconds = time.perf_counter() - start
-    _add(call)
+        _current.name = ""
+    seconds = time.perf_counter() - start
+    key = name, _place(), "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in _current.left))
+    with _lock:
+        row = _rows.setdefault(key, Row(*key))
+        row.calls += 1
+        row.seconds += seconds
+
+
+def _place() -> str:
+    """Return where the call ran: "small" is scikit-learn because there are few points."""
+    if not _current.left:
+        return "eigenscape"
+    if _current.ran_here:
+        return "both"
+    return "small" if all(reason == FEW for _, reason in _current.left) else "scikit-learn"
+
+
+class UnsupportedProblemError(Exception):
+    """The problem is left to scikit-learn; the message is the reason."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def replaces(
+    step: str, original: Callable[..., Any], instead: bool = False
+) -> Callable[[Function], Function]:
+    """Return a decorator of functions that compute a step of scikit-learn, as ``original`` does.
+
+    The step runs in ``original``, with the same arguments, if they raise :class:`UnsupportedProblemError`.
+    ``instead``: it does the steps within this one again, which have run in vain.
+    """
+
+    def decorate(ours: Function) -> Function:
+        @wraps(ours)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = ours(*args, **kwargs)
+            except UnsupportedProblemError as reason:
+                _current.ran_here = _current.ran_here and not instead
+                left(step, str(reason))
+                return original(*args, **kwargs)
+            _current.ran_here = True
+            return result
+
+        return cast(Function, call)
+
+    return decorate
 
 
 def is_few(n_points: int, step: Step) -> bool:
     """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
-    name = "" if _current.call is None else _current.call.name.partition(".")[0]
-    return n_points <= few_points(name, step)
+    return n_points <= few_points(_current.name.partition(".")[0], step)
 
 
-@contextmanager
-def suited_code(n_points: int) -> Iterator[None]:
+def require_many(n_points: int, step: Step) -> None:
+    """Raise UnsupportedProblemError if a step has few points."""
+    if is_few(n_points, step):
+        raise UnsupportedProblemError(FEW)
+
+
+def suited_code(n_points: int) -> AbstractContextManager[None]:
     """Let a step of the present call run without compiled code if it has few points."""
-    if is_few(n_points, "compiled"):
-        with without_compiled_code():
-            yield
-    else:
-        yield
+    return without_compiled_code() if is_few(n_points, "compiled") else nullcontext()
 
 
-def _add(call: Call) -> None:
-    key = call.name, call.place, call.reason
-    with _lock:
-        row = _rows.setdefault(key, Row(*key))
-        row.calls += 1
-        row.seconds += call.seconds
-
-
-def ran_here(step: str) -> None:
-    """Note that a step of the present call ran in eigenscape."""
-    if _current.call is not None:
-        _current.call.ours.append(step)
-
-
-def left(step: str, reason: str, instead: bool = False) -> None:
-    """Note that a step of the present call is left to scikit-learn.
-
-    ``instead`` tells that earlier steps ran in vain, since scikit-learn does them again.
-    """
-    if _current.call is not None:
-        if instead:
-            _current.call.ours.clear()
-        _current.call.theirs.append((step, reason))
+def left(step: str, reason: str) -> None:
+    """Note that a step of the present call is left to scikit-learn."""
+    _current.left += ((step, reason),)
 
 
 def report() -> Report:
@@ -172,7 +179,7 @@ def report() -> Report:
     eigenscape.accel: no call was recorded
     """
     with _lock:
-        rows = [Row(row.name, row.place, row.reason, row.calls, row.seconds) for row in _rows.values()]
+        rows = [replace(row) for row in _rows.values()]
     return Report(sorted(rows, key=lambda row: (row.name, row.place, row.reason)))
 
 

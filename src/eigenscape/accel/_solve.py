@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import is_few, ran_here, suited_code
-from eigenscape.accel._settings import FEW, Step
+from eigenscape.accel._record import UnsupportedProblemError, require_many, suited_code
+from eigenscape.accel._settings import Step
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:
     from eigenscape.operators import Operator
     from eigenscape.solvers import Order
-
-
-class UnsupportedProblemError(Exception):
-    """The problem is left to scikit-learn; the message is the reason."""
 
 
 def leading(
@@ -35,8 +30,7 @@ def leading(
     ``step`` tells how SciPy would compute them, and ``given`` that the symmetry of the matrix is not known.
     """
     m = matrix.shape[0]
-    if is_few(m, step):
-        raise UnsupportedProblemError(FEW)
+    require_many(m, step)
     if 5 * count > m:
         raise UnsupportedProblemError("many eigenvectors")
     if given and not _is_symmetric(np.asarray(matrix)):
@@ -52,7 +46,6 @@ def leading(
             pairs = principal(operator, count, order, solver)
     except NotConvergedError as error:
         raise UnsupportedProblemError("the iteration did not converge") from error
-    ran_here("eigenvectors")
     ascending = np.argsort(pairs.values, kind="stable")
     return pairs.values[ascending].astype(dtype), pairs.vectors[:, ascending].astype(dtype)
 
@@ -76,7 +69,7 @@ def lowest(
     null = null / np.linalg.norm(null)
     if count == 1:
         return np.zeros(1), null[:, None]
-    bound = 2.0 if laplacian else _largest_row_sum(matrix)
+    bound = 2.0 if laplacian else float(abs(matrix).sum(axis=1).max())  # at least all eigenvalues
     operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
     problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
     try:
@@ -86,20 +79,7 @@ def lowest(
         raise UnsupportedProblemError("eigenvalues below rounding level") from warning
     except NotConvergedError as error:
         raise UnsupportedProblemError("the iteration did not converge") from error
-    ran_here("eigenvectors")
     return np.concatenate([[0.0], pairs.values]), np.column_stack([null, pairs.vectors])
-
-
-def _largest_row_sum(matrix: Any) -> float:
-    """Return an upper bound of the eigenvalues of a symmetric matrix."""
-    return float(abs(matrix).sum(axis=1).max())
-
-
-def component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
-    """Return the connected component of each point."""
-    if not is_sparse(adjacency) and np.all(adjacency[0]):
-        return np.zeros(len(adjacency), dtype=np.int32)  # a point that is joined with all others
-    return connected_components(sparse.csr_array(adjacency), directed=False)[1]
 
 
 def _is_symmetric(K: np.ndarray, block: int = 1024) -> bool:

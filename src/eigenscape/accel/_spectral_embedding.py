@@ -5,111 +5,121 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.manifold import _spectral_embedding as theirs
-from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state, check_symmetric
 
-from eigenscape.accel._extension import (
-    KernelAffinities,
-    NeighborAffinities,
-    new_loss,
-    place,
-    require_rows,
-    training_loss,
-    training_rows,
-    with_constant,
-)
-from eigenscape.accel._laplacian import spectral_embedding as _embed
+from eigenscape._typing import is_sparse
+from eigenscape._warnings import warn
 from eigenscape.accel._neighbors import kneighbors_graph
-from eigenscape.accel._rebind import rebound, validated
-from eigenscape.accel._record import ran_here, recorded
-
-_fit = rebound(theirs.SpectralEmbedding.fit, _spectral_embedding=_embed)
-_affinity = rebound(theirs.SpectralEmbedding._get_affinity_matrix, kneighbors_graph=kneighbors_graph)
-_function = rebound(theirs.spectral_embedding, _spectral_embedding=_embed)
+from eigenscape.accel._rebind import function, method, rebound
+from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
+from eigenscape.accel._solve import lowest
 
 
-def _has_rows(estimator: Any) -> bool:
-    return estimator.affinity in ("nearest_neighbors", "rbf")
+@replaces("eigenvectors", theirs._spectral_embedding)
+def embed(
+    adjacency: Any,
+    *,
+    n_components: int = 8,
+    eigen_solver: str | None = None,
+    random_state: Any = None,
+    eigen_tol: Any = "auto",  # noqa: ARG001
+    norm_laplacian: bool = True,
+    drop_first: bool = True,
+) -> np.ndarray:
+    """Return ``sklearn.manifold.spectral_embedding`` with the same arguments.
+
+    ``eigen_solver`` and ``eigen_tol`` have no effect on a solution that is computed here.
+    """
+    if eigen_solver == "amg":
+        raise UnsupportedProblemError("eigen_solver='amg'")
+    require_many(adjacency.shape[0], "iterative" if is_sparse(adjacency) else "dense")
+    count = n_components + 1 if drop_first else n_components
+    vectors = _solve(adjacency, count, norm_laplacian)
+    _draw_start(adjacency.shape[0], count, eigen_solver, check_random_state(random_state))
+    embedding = theirs._deterministic_vector_sign_flip(vectors.T)
+    return embedding[1:].T if drop_first else embedding.T
+
+
+def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
+    """Return the ``count`` smallest eigenvectors of the Laplacian, divided by the root of the degrees."""
+    adjacency = check_symmetric(adjacency)
+    values = adjacency.data if is_sparse(adjacency) else adjacency
+    if values.dtype.kind != "f" or (values < 0).any():
+        raise UnsupportedProblemError("affinities that are not positive floating-point numbers")
+    dtype, adjacency = values.dtype, adjacency.astype(np.float64, copy=False)
+    labels = _component_labels(adjacency)
+    laplacian, degrees = theirs.csgraph_laplacian(adjacency, normed=norm_laplacian, return_diag=True)
+    if norm_laplacian and (np.bincount(labels) == 1).any():
+        raise UnsupportedProblemError("isolated points")
+    if count > len(labels):
+        raise UnsupportedProblemError("more components than points")
+    laplacian = theirs._set_diag(laplacian, 1, norm_laplacian)
+    null = degrees if norm_laplacian else np.ones(len(labels))
+    matrix = sparse.csr_array(laplacian) if is_sparse(laplacian) else laplacian
+    if labels.any():
+        vectors = _by_components(matrix, null, count, labels, norm_laplacian)
+        warn("Graph is not fully connected, spectral embedding may not work as expected.")
+    else:
+        _, vectors = lowest(matrix, null, count, laplacian=norm_laplacian)
+    return (vectors / degrees[:, None] if norm_laplacian else vectors).astype(dtype, copy=False)
+
+
+def _component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
+    """Return the connected component of each point."""
+    if not is_sparse(adjacency) and np.all(adjacency[0]):
+        return np.zeros(len(adjacency), dtype=np.int32)  # a point that is joined with all others
+    return connected_components(sparse.csr_array(adjacency), directed=False)[1]
+
+
+def _by_components(
+    matrix: np.ndarray | sparse.csr_array,
+    null: np.ndarray,
+    count: int,
+    labels: np.ndarray,
+    norm_laplacian: bool,
+) -> np.ndarray:
+    """Solve each connected component: the null vector of the whole graph first, then ascending.
+
+    The null space has a dimension for each component, and no basis of it is distinguished. This one begins
+    with the vector that a connected graph has.
+    """
+    n_parts = labels.max() + 1
+    indicators = np.zeros((len(labels), n_parts))
+    indicators[np.arange(len(labels)), labels] = null
+    basis, _ = np.linalg.qr(np.column_stack([null, indicators[:, 1:]]))
+    if count <= n_parts:
+        return basis[:, :count]
+    values, columns = [], []
+    for part in range(n_parts):
+        rows = np.flatnonzero(labels == part)
+        wanted = min(count - n_parts + 1, len(rows))
+        low, vectors = lowest(matrix[rows][:, rows], null[rows], wanted, laplacian=norm_laplacian)
+        values.append(low[1:])
+        whole = np.zeros((len(labels), wanted - 1))
+        whole[rows] = vectors[:, 1:]
+        columns.append(whole)
+    smallest = np.argsort(np.concatenate(values), kind="stable")[: count - n_parts]
+    return np.column_stack([basis, np.concatenate(columns, axis=1)[:, smallest]])
+
+
+def _draw_start(n: int, count: int, eigen_solver: str | None, random_state: np.random.RandomState) -> None:
+    """Draw the numbers that scikit-learn's solver takes, so that the k-means after it starts the same."""
+    if eigen_solver in (None, "arpack"):
+        random_state.uniform(-1, 1, n)
+    elif n >= 5 * count + 1:
+        random_state.standard_normal(size=(n, count + 1))
 
 
 class SpectralEmbedding(theirs.SpectralEmbedding):
-    """:class:`sklearn.manifold.SpectralEmbedding`, computed by eigenscape.
+    """:class:`sklearn.manifold.SpectralEmbedding`, computed by eigenscape."""
 
-    Parameters and attributes are the same; ``transform`` places new points, and ``loss`` measures the error
-    of the expansion.
-    """
-
-    def _get_affinity_matrix(self, X: Any, Y: Any = None) -> Any:
-        self._rows_ = training_rows(X) if _has_rows(self) else None  # for `transform`
-        return _affinity(self, X, Y)
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> SpectralEmbedding:
-        """Fit the model, as :meth:`sklearn.manifold.SpectralEmbedding.fit`."""
-        with recorded("SpectralEmbedding.fit"):
-            return _fit(self, X, y)
-
-    @available_if(_has_rows)
-    def transform(self, X: Any) -> np.ndarray:
-        """Place new points by the Nystrom formula; training points keep their coordinates.
-
-        scikit-learn has no such method. It is available with ``affinity="nearest_neighbors"`` and ``"rbf"``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-        """
-        check_is_fitted(self)
-        Y = validate_data(self, X, dtype=np.float64, reset=False)
-        with recorded("SpectralEmbedding.transform"):
-            ran_here("new points")
-            rows = require_rows(self._rows_)
-            affinities = self._affinities(rows)
-            return place(Y, rows, affinities, self.affinity_matrix_, self.embedding_)
-
-    def loss(self, X: Any = None) -> float:
-        """Compute the mean squared error of the kernel's expansion in its eigenfunctions (Bengio sec. 4).
-
-        The kernel are the affinities between different points, divided by the roots of their
-        sums. scikit-learn has no such method.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), optional
-            Held-out points, at least 2, where ``transform`` is available. If None, the training points.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        with recorded("SpectralEmbedding.loss"):
-            ran_here("loss")
-            A = self.affinity_matrix_
-            Z = with_constant(A, self.embedding_)
-            if X is None:
-                return training_loss(A, Z)
-            rows = require_rows(self._rows_)
-            Y = validate_data(self, X, dtype=np.float64, reset=False)
-            return new_loss(Y, rows, self._affinities(rows), A, Z)
-
-    def _affinities(self, rows: np.ndarray) -> KernelAffinities | NeighborAffinities:
-        """Return the affinities of new points."""
-        if self.affinity == "rbf":
-            return KernelAffinities(rows, lambda Y, Z: rbf_kernel(Y, Z, gamma=self.gamma_))
-        return NeighborAffinities.of(rows, self.n_neighbors_, self.n_jobs)
+    _get_affinity_matrix = rebound(
+        theirs.SpectralEmbedding._get_affinity_matrix, kneighbors_graph=kneighbors_graph
+    )
+    fit = method("SpectralEmbedding.fit", theirs.SpectralEmbedding.fit, _spectral_embedding=embed)
 
 
-def _recorded(*args: Any, **kwargs: Any) -> Any:
-    with recorded("spectral_embedding"):
-        return _function(*args, **kwargs)
-
-
-spectral_embedding = validated(theirs.spectral_embedding, _recorded, __name__)
+spectral_embedding = function(theirs.spectral_embedding, __name__, _spectral_embedding=embed)

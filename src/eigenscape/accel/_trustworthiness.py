@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,56 +13,43 @@ from sklearn.utils.validation import _num_samples
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import parallel_map
-from eigenscape.accel._rebind import validated
-from eigenscape.accel._record import is_few, left, ran_here, recorded
-from eigenscape.accel._settings import FEW
+from eigenscape.accel._rebind import function
+from eigenscape.accel._record import UnsupportedProblemError, is_few, replaces, require_many
 
 #: Metrics whose value for two rows depends on these rows only.
 _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
 
 
+@replaces("ranks", theirs.trustworthiness)
 def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean") -> float:
     n = _num_samples(X)
-    reason = FEW if is_few(n, "dense") else ""
     if metric not in _METRICS:
-        reason = "metric is a function" if callable(metric) else f"metric={metric!r}"
-    with recorded("trustworthiness"):
-        if reason or n_neighbors >= n / 2:
-            left("ranks", reason)
-            return theirs.trustworthiness(X, X_embedded, n_neighbors=n_neighbors, metric=metric)
-        X = check_array(X, accept_sparse="csr")
-        search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
-        nearest = search.kneighbors(return_distance=False)
+        raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")
+    require_many(n, "dense")
+    if n_neighbors >= n / 2:
+        raise UnsupportedProblemError("invalid parameters")  # scikit-learn raises the error
+    X = check_array(X, accept_sparse="csr")
+    search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
+    nearest = search.kneighbors(return_distance=False)
+    count_below = _count_below
+    if not is_few(n, "compiled"):
+        from eigenscape._compiled.ranks import count_below
 
-        count_below = _counting(n)
+    def penalty(rows: slice) -> int:
+        distances = pairwise_distances(X[rows], X, metric=metric)
+        ranks = _ranks(distances, nearest[rows], rows.start, count_below)
+        return int(np.maximum(ranks - n_neighbors, 0).sum())
 
-        def penalty(rows: slice) -> int:
-            distances = pairwise_distances(X[rows], X, metric=metric)
-            ranks = _ranks(distances, nearest[rows], rows.start, count_below)
-            return int(np.maximum(ranks - n_neighbors, 0).sum())
-
-        total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
-        ran_here("ranks")
+    total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
     return np.float64(1.0 - total * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0))))
 
 
-Counting = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _counting(n: int) -> Counting:
-    """Return the function that counts the entries of each row (b, n) below some values (b, k)."""
-    if is_few(n, "compiled"):
-        return _count_by_numpy
-    from eigenscape._compiled.ranks import count_below
-
-    return count_below
-
-
-def _count_by_numpy(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _count_below(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Count the entries of each row (b, n) below some values (b, k)."""
     return np.stack([np.count_nonzero(distances < column[:, None], axis=1) for column in values.T], axis=1)
 
 
-def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Counting) -> np.ndarray:
+def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Any) -> np.ndarray:
     """Return the ranks (b, k) of ``neighbors`` (b, k) in rows of distances (b, n), the nearest being 1.
 
     ``first`` is the number of the first row, whose distance to itself does not count. Equal distances are in
@@ -82,4 +68,4 @@ def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below
     return ranks
 
 
-trustworthiness = validated(theirs.trustworthiness, _trustworthiness, __name__)
+trustworthiness = function(theirs.trustworthiness, __name__, _trustworthiness)

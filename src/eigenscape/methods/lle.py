@@ -87,13 +87,6 @@ def tangent_factor(
     return _stack(patches, neighborhoods.shape[1])
 
 
-def modified_factor(
-    gram: LocalGram, neighbors: sparse.csr_array, n_components: int, reg: float, n_jobs: int | None = None
-) -> sparse.csr_array:
-    """Return the factor ``F`` of modified LLE, given the neighbours (n, m) of each point."""
-    return _stack(_modified(gram, neighbors, n_components, reg, n_jobs), neighbors.shape[1])
-
-
 def alignment_matrix(factor: sparse.csr_array) -> sparse.csr_array:
     """Return ``M = F'F``, which is exactly symmetric: both halves sum the same products in the same order."""
     matrix = sparse.csr_array(factor.T.tocsr() @ factor)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 #: Number of cells along each side.
 _CELLS = 500
-Extent = tuple[float, float, float, float]
 
 
 def draw_density(
@@ -51,7 +50,6 @@ def draw_density(
         norm = colors.LogNorm(1, max(counts.max(), 2))
         counts = np.where(counts > 0, counts, np.nan)
         return ax.imshow(counts, cmap=colormap, norm=norm, extent=extent, **options)
-    norm = None
     if categories is not None:
         rgb = np.array([colors.to_rgb(color) for color in categories.colors])[categories.codes]
         counts, *channels = cell_sums(None, *rgb.T)
@@ -59,20 +57,16 @@ def draw_density(
     else:
         assert values is not None
         known = np.isfinite(values)
-        norm = colors.Normalize(*limits)
         counts, number, total = cell_sums(None, known, np.where(known, values, 0.0))
-        hue = matplotlib("").colormaps[VALUES](norm(total / np.maximum(number, 1)))[..., :3]
+        shade = colors.Normalize(*limits)(total / np.maximum(number, 1))
+        hue = matplotlib("").colormaps[VALUES](shade)[..., :3]
         hue[number == 0] = 0.6
     opacity = 0.45 + 0.55 * np.log1p(counts) / np.log1p(counts.max())  # 0.45: a single point is visible
     rgba = np.concatenate([hue, np.where(counts > 0, opacity, 0.0)[..., None]], axis=2)
-    image = ax.imshow(rgba, extent=extent, **options)
-    if norm is not None:
-        image.set_cmap(VALUES)
-        image.set_norm(norm)
-    return image
+    return ax.imshow(rgba, extent=extent, **options)
 
 
-def _extent(points: np.ndarray) -> Extent:
+def _extent(points: np.ndarray) -> tuple[float, float, float, float]:
     """Return (left, right, bottom, top) with a margin of 1 %."""
     low, high = points.min(axis=0), points.max(axis=0)
     width = np.where(high > low, high - low, 1.0)

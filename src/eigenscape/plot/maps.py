@@ -132,10 +132,10 @@ def draw_map(
     new: ArrayLike | None = None,
 ) -> ColorKey:
     """Draw the points without a legend or a colour bar."""
-    label_array, numbers = _validate_labels(labels, len(Y)), _validate_values(values, len(Y))
-    categories = None if label_array is None else find_categories(label_array)
-    if label_array is not None and categories is None and numbers is None:
-        numbers = label_array.astype(np.float64)
+    labels, numbers = _one_per_point(labels, len(Y), "labels"), _one_per_point(values, len(Y), "values")
+    categories = None if labels is None else find_categories(labels)
+    numbers = labels if numbers is None and categories is None else numbers
+    numbers = None if numbers is None else numbers.astype(np.float64)
     points, names = select_columns(Y, components)
     single = Y.shape[1] == 1
     if single and numbers is not None and new is None:
@@ -167,22 +167,16 @@ def _dot_style(n: int) -> dict[str, Any]:
     return {"s": dot_area(n), "linewidths": 0, "alpha": 0.85}
 
 
-def _validate_labels(labels: ArrayLike | None, n: int, name: str = "labels") -> np.ndarray | None:
-    if labels is None:
+def _one_per_point(given: ArrayLike | None, n: int, name: str) -> np.ndarray | None:
+    """Return labels or values as an array of shape (n,), values as numbers."""
+    if given is None:
         return None
-    array = np.asarray(labels)
+    array = np.asarray(given)
     if array.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one per point, got {array.shape}")
-    return array
-
-
-def _validate_values(values: ArrayLike | None, n: int) -> np.ndarray | None:
-    array = _validate_labels(values, n, "values")
-    if array is None:
-        return None
-    if array.dtype.kind not in "fiub":
+    if name == "values" and array.dtype.kind not in "fiub":
         raise ValueError(f"values must be numbers, got dtype {array.dtype}; pass categories as labels")
-    return array.astype(np.float64)
+    return array
 
 
 def _color_limits(values: np.ndarray, tail: float) -> tuple[float, float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec
 
 import numpy as np
 from scipy import sparse
@@ -13,10 +15,15 @@ from sklearn.utils.validation import check_array
 from eigenscape._extras import optional_import
 from eigenscape._numbers import check_numbers, checked_sparse
 from eigenscape._parameters import check_count
+from eigenscape._threads import kept_threads
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._types import Seed
 from eigenscape.solvers import SolverConfig
+
+Parameters = ParamSpec("Parameters")
+#: Entries to write, by the name of the field.
+Fields = dict[str, dict[str, Any]]
 
 
 def check_annotated(adata: Any, name: str = "adata") -> Any:
@@ -32,27 +39,34 @@ def check_annotated(adata: Any, name: str = "adata") -> Any:
     return adata
 
 
-def check_writable(adata: Any, copy: bool) -> None:
-    """Raise an error unless results can be written to an AnnData object with cells, or to a copy of it."""
-    check_annotated(adata)
-    if adata.isbacked and (copy or adata.is_view):
-        kind = "copy=True" if copy else "a view of a backed object"
-        raise ValueError(f"adata is backed by a file, so {kind} is not supported; pass adata.to_memory()")
+def annotates(function: Callable[Parameters, Fields]) -> Callable[Parameters, Any]:
+    """Decorate a function that returns entries of ``obs``, ``obsm``, ``obsp`` and ``uns``: write them.
 
-
-def write(adata: Any, copy: bool, **fields: Mapping[str, Any]) -> Any:
-    """Write the entries of ``obs``, ``obsm``, ``obsp`` and ``uns`` to ``adata``, or to a copy and return it.
-
-    A view becomes an object of its own, so that nothing is written to its parent.
+    The frame of every function here: ``adata`` is checked, ``n_jobs`` is the number of threads, and with
+    ``copy`` the entries are written to a copy, which is returned. A view becomes an object of its own, so
+    that nothing is written to its parent.
     """
-    if copy:
-        adata = adata.copy()
-    elif adata.is_view:
-        adata._init_as_actual(adata.copy())
-    for field, entries in fields.items():
-        for name, value in entries.items():
-            getattr(adata, field)[name] = value
-    return adata if copy else None
+
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
+        given = signature(function).bind(*args, **kwargs)
+        given.apply_defaults()
+        options = given.arguments
+        adata, copy = check_annotated(options["adata"]), options["copy"]
+        if adata.isbacked and (copy or adata.is_view):
+            kind = "copy=True" if copy else "a view of a backed object"
+            raise ValueError(f"adata is backed by a file, so {kind} is not supported; pass adata.to_memory()")
+        options["adata"] = adata = adata.copy() if copy else adata
+        with kept_threads(options["n_jobs"]):
+            fields = function(*given.args, **given.kwargs)
+        if adata.is_view:
+            adata._init_as_actual(adata.copy())
+        for field, entries in fields.items():
+            for name, value in entries.items():
+                getattr(adata, field)[name] = value
+        return adata if copy else None
+
+    return call
 
 
 def not_none(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,23 +144,17 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
     return (rows[:, :n_pcs] if n_pcs else rows), use_rep
 
 
-def write_map(
-    adata: Any,
-    copy: bool,
-    key: str,
-    coordinates: np.ndarray,
-    values: np.ndarray,
-    params: dict[str, Any],
-    **arrays: Any,
-) -> Any:
-    """Write coordinates, eigenvalues and what places new cells, in types that h5ad files can store."""
+def map_fields(
+    key: str, coordinates: np.ndarray, values: np.ndarray, params: dict[str, Any], **arrays: Any
+) -> Fields:
+    """Return coordinates, eigenvalues and what places new cells, in types that h5ad files can store."""
     uns = {f"{key}_evals": values, key: {"params": not_none(params), **arrays}}
-    return write(adata, copy, obsm={f"X_{key}": coordinates}, uns=uns)
+    return {"obsm": {f"X_{key}": coordinates}, "uns": uns}
 
 
-def solver_config(random_state: Seed, n_jobs: int | None) -> SolverConfig:
+def solver_config(random_state: Seed) -> SolverConfig:
     """Return the default eigensolver with a seed."""
-    return SolverConfig(seed=int(check_random_state(random_state).randint(2**31 - 1)), n_jobs=n_jobs)
+    return SolverConfig(seed=int(check_random_state(random_state).randint(2**31 - 1)))
 
 
 def check_components(n_comps: int, n_obs: int, trivial: int = 0) -> int:

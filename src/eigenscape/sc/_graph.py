@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._parameters import check_choice, check_count
-from eigenscape._threads import kept_threads
 from eigenscape._warnings import warn
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.components import component_labels
@@ -27,11 +26,12 @@ from eigenscape.kernels.neighbor_weights import (
     edge_weights,
     sorted_lists,
 )
-from eigenscape.sc._data import check_writable, in_memory, not_none, representation, stored_field, write
+from eigenscape.sc._data import Fields, annotates, in_memory, not_none, representation, stored_field
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
 
 
+@annotates
 def neighbors(
     adata: Any,
     n_neighbors: int = 15,
@@ -46,7 +46,7 @@ def neighbors(
     key_added: str | None = None,
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Compute the graph of nearest neighbours, written as ``scanpy.pp.neighbors`` writes it.
 
     Parameters
@@ -94,7 +94,6 @@ def neighbors(
     >>> adata.obsp["distances"].nnz
     900
     """
-    check_writable(adata, copy)
     check_choice("method", method, ("umap", "gauss"))
     check_count("random_state", random_state, minimum=0)
     k = check_count("n_neighbors", n_neighbors, minimum=2)
@@ -104,23 +103,17 @@ def neighbors(
             " n_neighbors"
         )
     rows, _ = representation(adata, use_rep, n_pcs)
-    with kept_threads(n_jobs):
-        index = neighbor_index(rows, metric, dict(metric_kwds or {}) or None, n_jobs, search)
-        lists = index.nearest_others_graph(k - 1)
-        rule, parameters = weight_rule(method, k, lists)
-        weights = edge_weights(lists, rule, parameters)
+    index = neighbor_index(rows, metric, dict(metric_kwds or {}) or None, search=search)
+    lists = index.nearest_others_graph(k - 1)
+    weights = edge_weights(lists, *weight_rule(method, k, lists))
     prefix = "" if key_added is None else f"{key_added}_"
     names = {"connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances"}
     params = {"n_neighbors": k, "method": method, "random_state": random_state, "metric": metric}
     optional = {"metric_kwds": dict(metric_kwds or {}) or None, "use_rep": use_rep, "n_pcs": n_pcs}
     graph = {**names, "params": not_none({**params, **optional}), "recall": float(index.recall)}
     matrices = _weight_matrix(weights, method), _distance_matrix(lists)
-    return write(
-        adata,
-        copy,
-        uns={"neighbors" if key_added is None else key_added: graph},
-        obsp=dict(zip(names.values(), matrices, strict=True)),
-    )
+    key = "neighbors" if key_added is None else key_added
+    return {"uns": {key: graph}, "obsp": dict(zip(names.values(), matrices, strict=True))}
 
 
 def _distance_matrix(lists: sparse.csr_array) -> sparse.csr_matrix:
@@ -210,25 +203,18 @@ class StoredGraph:
         """Return the rows that represent the cells in this graph."""
         return representation(self.adata, *stored_field(self.params))[0]
 
-    def graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
+    def graph(self, rows: Any) -> NeighborGraph:
         """Return the graph with an index of the cells, which finds the neighbours of new ones."""
         metric, options = self.params.get("metric", "euclidean"), self.params.get("metric_kwds")
-        index = neighbor_index(rows, str(metric), dict(options or {}) or None, n_jobs)
+        index = neighbor_index(rows, str(metric), dict(options or {}) or None)
         lists = self.distances()
         radii = np.maximum.reduceat(lists.data, lists.indptr[:-1])
-        return NeighborGraph(
-            index,
-            index.vertices(),
-            lists,
-            union(lists, transpose(lists, n_jobs), n_jobs),
-            radii,
-            self.n_neighbors - 1,
-            np.arange(len(radii)),
-        )
+        edges, k = union(lists, transpose(lists)), self.n_neighbors - 1
+        return NeighborGraph(index, index.vertices(), lists, edges, radii, k, np.arange(len(radii)))
 
-    def distinct_graph(self, rows: Any, n_jobs: int | None = None) -> NeighborGraph:
+    def distinct_graph(self, rows: Any) -> NeighborGraph:
         """Return the graph, or raise ValueError if cells have equal rows, whose paths are ambiguous."""
-        graph = self.graph(rows, n_jobs)
+        graph = self.graph(rows)
         n_distinct = len(RowIndex(rows).distinct()[0])
         if n_distinct < rows.shape[0]:
             raise ValueError(
@@ -237,9 +223,9 @@ class StoredGraph:
             )
         return graph
 
-    def affinity(self, rows: Any, n_jobs: int | None = None) -> NeighborAffinity:
+    def affinity(self, rows: Any) -> NeighborAffinity:
         """Return the stored weights as a function of any cells."""
-        graph = self.graph(rows, n_jobs)
+        graph = self.graph(rows)
         rule, parameters = weight_rule(self.method, self.n_neighbors, graph.neighbors)
         weights = self.connectivities()
         expected = edge_weights(graph.neighbors, rule, parameters)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from eigenscape._extras import optional_import
-from eigenscape._threads import kept_threads
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
@@ -17,18 +16,19 @@ from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
 from eigenscape.sc._data import (
+    Fields,
+    annotates,
     check_components,
-    check_writable,
+    map_fields,
     not_none,
     representation,
     solver_config,
-    write,
-    write_map,
 )
 from eigenscape.sc._graph import StoredGraph, warn_if_disconnected
 from eigenscape.solvers import EigenPairs
 
 
+@annotates
 def diffmap(
     adata: Any,
     n_comps: int = 15,
@@ -38,7 +38,7 @@ def diffmap(
     key_added: str = "diffmap",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     r"""Compute the diffusion map of the neighbour graph (Coifman and Lafon 2006; Haghverdi et al. 2015).
 
     With the connectivities :math:`W` and their row sums :math:`Q`, the density-normalised kernel is
@@ -79,13 +79,13 @@ def diffmap(
     >>> adata.obsm["X_diffmap"].shape
     (100, 4)
     """
-    check_writable(adata, copy)
     check_components(n_comps, adata.n_obs)
-    pairs = _walk(adata, neighbors_key, 1.0, n_comps, random_state, n_jobs)[1]
+    pairs = _walk(adata, neighbors_key, 1.0, n_comps, random_state)[1]
     params = {"method": "diffmap", "neighbors_key": neighbors_key, "n_comps": n_comps}
-    return write_map(adata, copy, key_added, pairs.vectors, pairs.values, params)
+    return map_fields(key_added, pairs.vectors, pairs.values, params)
 
 
+@annotates
 def laplacian_eigenmaps(
     adata: Any,
     n_comps: int = 2,
@@ -95,7 +95,7 @@ def laplacian_eigenmaps(
     key_added: str = "laplacian_eigenmaps",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     r"""Compute Laplacian eigenmaps of the neighbour graph (Belkin and Niyogi 2003; Bengio eq. 13).
 
     With the connectivities :math:`W` and their row sums :math:`S`, the coordinates solve
@@ -134,26 +134,24 @@ def laplacian_eigenmaps(
     >>> adata.obsm["X_laplacian_eigenmaps"].shape
     (100, 3)
     """
-    check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
-    transitions, pairs = _walk(adata, neighbors_key, 0.0, n_comps + 1, random_state, n_jobs)
+    transitions, pairs = _walk(adata, neighbors_key, 0.0, n_comps + 1, random_state)
     coordinates = np.sqrt(adata.n_obs) * pairs.vectors[:, 1:] / np.sqrt(transitions.sums)[:, None]
     params = {"method": "laplacian_eigenmaps", "neighbors_key": neighbors_key, "n_comps": n_comps}
-    return write_map(adata, copy, key_added, coordinates, pairs.values[1:], params)
+    return map_fields(key_added, coordinates, pairs.values[1:], params)
 
 
 def _walk(
-    adata: Any, neighbors_key: str | None, alpha: float, count: int, random_state: Seed, n_jobs: int | None
+    adata: Any, neighbors_key: str | None, alpha: float, count: int, random_state: Seed
 ) -> tuple[Transitions, EigenPairs]:
     """Return the random walk on the stored graph, and its ``count`` largest eigenpairs."""
-    solver = solver_config(random_state, n_jobs)
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
     warn_if_disconnected(weights)
-    with kept_threads(n_jobs):
-        transitions = Transitions.of(weights, alpha)
-        return transitions, transitions.eigenpairs(count, solver)
+    transitions = Transitions.of(weights, alpha)
+    return transitions, transitions.eigenpairs(count, solver_config(random_state))
 
 
+@annotates
 def isomap(
     adata: Any,
     n_comps: int = 2,
@@ -163,7 +161,7 @@ def isomap(
     key_added: str = "isomap",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Compute Isomap: coordinates whose distances are the lengths of shortest paths in the graph.
 
     Parameters
@@ -202,16 +200,15 @@ def isomap(
     >>> adata.obsm["X_isomap"].shape
     (100, 2)
     """
-    check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
-    stored, solver = StoredGraph.of(adata, neighbors_key), solver_config(random_state, n_jobs)
-    with kept_threads(n_jobs):
-        graph = split_graph(stored.distinct_graph(stored.rows(), n_jobs), "connect").parts[0]
-        embedding = with_components(geodesic_map(graph, n_comps, solver), n_comps)
+    stored = StoredGraph.of(adata, neighbors_key)
+    graph = split_graph(stored.distinct_graph(stored.rows()), "connect").parts[0]
+    embedding = with_components(geodesic_map(graph, n_comps, solver_config(random_state)), n_comps)
     params = {"method": "isomap", "neighbors_key": neighbors_key, "n_comps": n_comps}
-    return _write_centered(adata, copy, key_added, embedding, params)
+    return _centered_fields(key_added, embedding, params)
 
 
+@annotates
 def kernel_pca(
     adata: Any,
     n_comps: int = 2,
@@ -226,7 +223,7 @@ def kernel_pca(
     key_added: str = "kernel_pca",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Compute kernel PCA of a representation of the cells; see :class:`eigenscape.KernelPCA`.
 
     Parameters
@@ -271,25 +268,23 @@ def kernel_pca(
     >>> adata.obsm["X_kernel_pca"].shape
     (100, 3)
     """
-    check_writable(adata, copy)
     check_components(n_comps, adata.n_obs, trivial=1)
     rows, field = representation(adata, use_rep, n_pcs)
     options: dict[str, Any] = {"kernel": kernel, "degree": degree, "coef0": coef0}
-    model = KernelPCA(n_comps, gamma=gamma, random_state=random_state, n_jobs=n_jobs, **options).fit(rows)
+    model = KernelPCA(n_comps, gamma=gamma, random_state=random_state, **options).fit(rows)
     params = {"method": "kernel_pca", "use_rep": field, "n_pcs": n_pcs, "n_comps": n_comps, **options}
     params["gamma"] = getattr(model, "gamma_", None)
-    return _write_centered(adata, copy, key_added, model._model_, params)
+    return _centered_fields(key_added, model._model_, params)
 
 
-def _write_centered(adata: Any, copy: bool, key: str, embedding: Embedding, params: dict[str, Any]) -> Any:
-    """Write the map of a centred kernel with the means by which new cells are centred."""
-    kernel, coordinates = embedding.kernel, embedding.coordinates
-    assert isinstance(kernel, CenteredKernel)
-    return write_map(
-        adata, copy, key, coordinates, embedding.eigenvalues, params, column_means=kernel.column_means
-    )
+def _centered_fields(key: str, embedding: Embedding, params: dict[str, Any]) -> Fields:
+    """Return the map of a centred kernel with the means by which new cells are centred."""
+    assert isinstance(embedding.kernel, CenteredKernel)
+    means = embedding.kernel.column_means
+    return map_fields(key, embedding.coordinates, embedding.eigenvalues, params, column_means=means)
 
 
+@annotates
 def spectral_clustering(
     adata: Any,
     n_clusters: int = 8,
@@ -300,7 +295,7 @@ def spectral_clustering(
     key_added: str = "spectral_clustering",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Cluster the cells by k-means on the eigenvectors of the neighbour graph (Bengio sec. 2.3).
 
     Parameters
@@ -341,7 +336,6 @@ def spectral_clustering(
     ['0', '1', '2']
     """
     pandas = optional_import("pandas", "sc.tl.spectral_clustering")
-    check_writable(adata, copy)
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
     model = SpectralClustering(
         n_clusters,
@@ -349,13 +343,9 @@ def spectral_clustering(
         on_disconnected="per_component",
         n_init=n_init,
         random_state=random_state,
-        n_jobs=n_jobs,
     ).fit(weights)
     names = np.arange(n_clusters).astype(str)
     params = {"method": "spectral_clustering", "n_clusters": n_clusters, "neighbors_key": neighbors_key}
-    return write(
-        adata,
-        copy,
-        obs={key_added: pandas.Categorical(names[model.labels_], categories=names)},
-        uns={key_added: {"params": not_none(params), "ncut": float(model.ncut_)}},
-    )
+    labels = pandas.Categorical(names[model.labels_], categories=names)
+    uns = {key_added: {"params": not_none(params), "ncut": float(model.ncut_)}}
+    return {"obs": {key_added: labels}, "uns": uns}

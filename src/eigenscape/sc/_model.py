@@ -70,14 +70,14 @@ class StoredMap:
         use_rep, n_pcs = stored_field(params)
         return representation_field(self.adata, use_rep, n_pcs), n_pcs
 
-    def embedding(self, rows: Any, affinity: BoundKernel | None, n_jobs: int | None = None) -> Embedding:
+    def embedding(self, rows: Any, affinity: BoundKernel | None) -> Embedding:
         """Return the map as a function of rows, given the rows of the cells and their affinity."""
         if self.method in ("diffmap", "laplacian_eigenmaps"):
             assert affinity is not None
             return self._of_walk(affinity)
         if self.method == "isomap":
-            graph = self.stored_graph().distinct_graph(rows, n_jobs)
-            kernel: BoundKernel = GeodesicKernel(split_graph(graph, "connect").parts[0], n_jobs)
+            graph = self.stored_graph().distinct_graph(rows)
+            kernel: BoundKernel = GeodesicKernel(split_graph(graph, "connect").parts[0])
         else:
             names = [name for name in ("gamma", "degree", "coef0") if name in self.params]
             options: dict[str, Any] = {name: float(self.params[name]) for name in names}

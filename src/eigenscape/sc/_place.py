@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from eigenscape._extras import optional_import
 from eigenscape._threads import kept_threads
@@ -16,12 +17,13 @@ from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
 from eigenscape.quality.loss import kernel_loss
-from eigenscape.sc._data import check_annotated, check_writable, representation, write
+from eigenscape.sc._data import Fields, annotates, check_annotated, representation
 from eigenscape.sc._model import StoredMap
 from eigenscape.sc._projection import Projection, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
 
 
+@annotates
 def place(
     adata: Any,
     adata_ref: Any,
@@ -31,7 +33,7 @@ def place(
     neighbors_key: str | None = None,
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Place new cells on the map of a reference, by the Nystrom formula (Bengio eq. 20).
 
     A new cell gets the edges and weights that it would have as a cell of the reference, and from these the
@@ -82,28 +84,26 @@ def place(
     >>> new.obsm["X_diffmap"].shape
     (50, 3)
     """
-    check_writable(adata, copy)
     check_annotated(adata_ref, "adata_ref")
     columns = [obs] if isinstance(obs, str) else list(obs or [])
     stored = StoredMap.of(adata_ref, basis)
     field, n_pcs = stored.field()
-    with kept_threads(n_jobs):
-        reference = Reference.of(stored, bool(columns), neighbors_key, n_jobs)
-        cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
-        coordinates = stored.embedding(reference.rows, reference.affinity, n_jobs).transform(cells.rows)
-        found: dict[str, Any] = {}
-        if cells.weights is not None:
-            for name in columns:
-                found.update(_labels(adata_ref, name, cells.weights))
-            known = reference.mean_distances
-            found["place_distance"] = cells.mean_distances / np.median(known)
-            found["place_novelty"] = _shares(cells.mean_distances, known)
-        if stored.method == "diffmap":
-            found.update(_pseudotime(stored, coordinates, cells.nearest))
-        if field == "X_pca" and "PCs" in adata_ref.varm:
-            residuals = Projection.of(adata_ref).residuals
-            found["place_residual"] = _shares(residuals(adata), residuals(adata_ref))
-    return write(adata, copy, obsm={f"X_{basis}": coordinates}, obs=found)
+    reference = Reference.of(stored, bool(columns), neighbors_key)
+    cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
+    coordinates = stored.embedding(reference.rows, reference.affinity).transform(cells.rows)
+    found: dict[str, Any] = {}
+    if cells.weights is not None:
+        for name in columns:
+            found.update(_labels(adata_ref, name, cells.weights))
+        known = reference.mean_distances
+        found["place_distance"] = cells.mean_distances / np.median(known)
+        found["place_novelty"] = _shares(cells.mean_distances, known)
+    if stored.method == "diffmap":
+        found.update(_pseudotime(stored, coordinates, cells.nearest))
+    if field == "X_pca" and "PCs" in adata_ref.varm:
+        residuals = Projection.of(adata_ref).residuals
+        found["place_residual"] = _shares(residuals(adata), residuals(adata_ref))
+    return {"obsm": {f"X_{basis}": coordinates}, "obs": found}
 
 
 def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: int | None = None) -> float:
@@ -144,8 +144,8 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
     if adata_ref is not None and adata.n_obs < 2:
         raise ValueError("the loss is a mean over pairs of cells and needs at least 2, got 1")
     with kept_threads(n_jobs):
-        known = Reference.of(stored, False, None, n_jobs)
-        embedding = stored.embedding(known.rows, known.affinity, n_jobs)
+        known = Reference.of(stored)
+        embedding = stored.embedding(known.rows, known.affinity)
         if adata_ref is None:
             return kernel_loss(embedding)
         cells = known.cells(new_rows(adata, adata_ref, *stored.field()))
@@ -170,7 +170,7 @@ class Reference:
     affinity: NeighborAffinity | None
 
     @staticmethod
-    def of(stored: StoredMap, labels: bool, neighbors_key: str | None, n_jobs: int | None) -> Reference:
+    def of(stored: StoredMap, labels: bool = False, neighbors_key: str | None = None) -> Reference:
         """Return the reference of a map; ``labels`` states whether a graph is needed in any case."""
         rows, _ = representation(stored.adata, *stored.field())
         if stored.method == "kernel_pca" and not labels:
@@ -181,7 +181,7 @@ class Reference:
                 "the neighbour graph of adata_ref has another representation than the map; compute it with"
                 " the use_rep and n_pcs of tl.kernel_pca, and pass its neighbors_key"
             )
-        return Reference(rows, graph.affinity(rows, n_jobs))
+        return Reference(rows, graph.affinity(rows))
 
     @property
     def mean_distances(self) -> np.ndarray:
@@ -199,9 +199,8 @@ class Reference:
         assert graph.n_neighbors is not None
         lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
         nearest, means = indices[:, 0], lengths.mean(axis=1)
-        squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
         # A row this near to a reference cell, relative to its length, is the same cell projected anew.
-        same = np.flatnonzero(lengths[:, 0] <= 1e-5 * np.sqrt(np.asarray(squares).ravel()))
+        same = np.flatnonzero(lengths[:, 0] <= 1e-5 * row_norms(rows))
         if len(same):
             rows = _replace_rows(rows, same, self.rows[nearest[same]])
             means[same] = self.mean_distances[nearest[same]]

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
-from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import gene_positions
 from eigenscape.sc._data import in_memory, numeric_rows
 
@@ -78,8 +78,7 @@ class Projection:
     def residuals(self, adata: Any) -> np.ndarray:
         """Return the distances (n,) of cells to the principal subspace, ``sqrt(|x - mu|^2 - |scores|^2)``."""
         rows, mean = self.rows(adata), self._mean
-        squares = rows.multiply(rows).sum(axis=1) if is_sparse(rows) else np.einsum("ij,ij->i", rows, rows)
-        squares = np.asarray(squares).ravel() - 2 * np.asarray(rows @ mean) + mean @ mean
+        squares = row_norms(rows, squared=True) - 2 * np.asarray(rows @ mean) + mean @ mean
         scores = np.asarray(rows @ self.axes) - mean @ self.axes
         return np.sqrt(np.maximum(squares - np.square(scores).sum(axis=1), 0.0))
 

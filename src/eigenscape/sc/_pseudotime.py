@@ -8,14 +8,14 @@ import numpy as np
 
 from eigenscape._extras import optional_import
 from eigenscape._parameters import check_count, check_positive
-from eigenscape._threads import kept_threads
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.pseudotime import PseudotimeDistances, branches, pseudotime_coordinates
-from eigenscape.sc._data import check_writable, in_memory, write
+from eigenscape.sc._data import Fields, annotates, in_memory
 from eigenscape.sc._graph import StoredGraph
 from eigenscape.sc._maps import diffmap
 
 
+@annotates
 def dpt(
     adata: Any,
     n_dcs: int = 10,
@@ -27,7 +27,7 @@ def dpt(
     basis: str = "diffmap",
     n_jobs: int | None = None,
     copy: bool = False,
-) -> Any:
+) -> Fields:
     """Compute diffusion pseudotime, and the groups of cells at branchings (Haghverdi et al. 2016).
 
     The pseudotime of a cell is the distance of its row of the accumulated transition matrix to the row of the
@@ -75,28 +75,24 @@ def dpt(
     0.0
     """
     pandas = optional_import("pandas", "sc.tl.dpt")
-    check_writable(adata, copy)
     check_count("n_branchings", n_branchings, minimum=0)
     check_positive("min_group_size", min_group_size)
     iroot = root_cell(adata, root)
     if f"X_{basis}" not in adata.obsm:
         if basis != "diffmap":
             raise ValueError(f"adata.obsm has no 'X_{basis}'; run tl.diffmap with key_added={basis!r} first")
-        adata = diffmap(adata, neighbors_key=neighbors_key, n_jobs=n_jobs, copy=copy) or adata
-    with kept_threads(n_jobs):
-        distances = pseudotime_distances(adata, basis, n_dcs, neighbors_key)
-        row = distances(iroot)
-        groups = None
-        if n_branchings:
-            size = int(min_group_size * adata.n_obs if min_group_size < 1 else min_group_size)
-            groups = branches(distances, n_branchings, iroot, size, n_jobs)
+        diffmap(adata, neighbors_key=neighbors_key)
+    distances = pseudotime_distances(adata, basis, n_dcs, neighbors_key)
+    row = distances(iroot)
     scale = float(row[np.isfinite(row)].max())
     obs: dict[str, Any] = {"dpt_pseudotime": row / scale}
-    if groups is not None:
+    if n_branchings:
+        size = int(min_group_size * adata.n_obs if min_group_size < 1 else min_group_size)
+        groups = branches(distances, n_branchings, iroot, size)
         names = np.arange(groups.max() + 1).astype(str)
         obs["dpt_groups"] = pandas.Categorical(names[groups], categories=names)
     params = {"n_dcs": n_dcs, "basis": basis, "scale": scale}
-    return write(adata, copy, uns={"iroot": iroot, "dpt": {"params": params}}, obs=obs)
+    return {"uns": {"iroot": iroot, "dpt": {"params": params}}, "obs": obs}
 
 
 def root_cell(adata: Any, root: int | str | None) -> int:
