@@ -67,6 +67,19 @@ def stability_grade(measures: Measures) -> Grade | None:
     return "good" if median <= _MOVEMENT[0] else "fair" if median <= _MOVEMENT[1] else "poor"
 
 
+def grades(measures: Measures) -> dict[str, Grade | None]:
+    """Return the grades of the single measures, None where there is none."""
+    found: dict[str, Grade | None] = dict.fromkeys(("kept", "trust", "continuity"))
+    if neighborhood_grade(measures) is not None:
+        kept, trust, continuity = measures.kept, measures.trust, measures.continuity
+        assert kept is not None
+        assert trust is not None
+        assert continuity is not None
+        found = {"kept": kept_grade(kept), "trust": score_grade(trust, kept)}
+        found["continuity"] = score_grade(continuity, kept)
+    return {**found, "movement": stability_grade(measures)}
+
+
 def reliable_size(measures: Measures) -> tuple[int, float, bool]:
     """Return a neighbourhood size, the share of neighbours that it keeps, and whether this is half of them.
 
