@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._details import Timings, seconds_by_stage
 from eigenscape.app.report._formatting import format_percent, format_score, format_seconds
-from eigenscape.app.report._grades import neighborhood_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
+from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.quality import Estimate
 

@@ -10,30 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from eigenscape._extras import optional_import
-from eigenscape._format import escape_controls, format_bytes
+from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.page import asset, bundle
 from eigenscape.app.report._columns import shorten
-from eigenscape.app.report._formatting import (
-    format_count,
-    format_number,
-    format_percent,
-    format_score,
-    format_seconds,
-)
+from eigenscape.app.report._formatting import FORMATS
 from eigenscape.app.report.few_points import carried_coordinates
-
-#: Functions of templates and of the sentences of verdicts, by name.
-FORMATS = {
-    "bytes": format_bytes,
-    "carried": carried_coordinates,
-    "count": format_count,
-    "number": format_number,
-    "percent": format_percent,
-    "score": format_score,
-    "seconds": format_seconds,
-    "shorten": shorten,
-}
 
 
 def check_report(path: str | Path, force: bool) -> None:
@@ -55,7 +37,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {**FORMATS, "sha256": _sha256}
+    environment.filters |= FORMATS | {"carried": carried_coordinates, "sha256": _sha256, "shorten": shorten}
     environment.globals |= FORMATS
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment

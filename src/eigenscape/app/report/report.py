@@ -29,7 +29,6 @@ from eigenscape.app.report._details import (
     version_details,
 )
 from eigenscape.app.report._formatting import format_count
-from eigenscape.app.report._grades import grades
 from eigenscape.app.report._map_data import (
     MAX_DRAWN,
     MAX_NEW,
@@ -47,8 +46,9 @@ from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._references import sample_rows
-from eigenscape.app.report._summary import summarize
+from eigenscape.app.report._rules import Case
 from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.app.report._verdicts import grades, summarize
 
 
 def write_report(
@@ -180,7 +180,7 @@ def write_report(
         n_axes=len(axes),
         placing=placing is not None,
         remark=" ".join(filter(None, [*remarks, omitted_remark(omitted)])),
-        summary=summarize(model, points, n_coordinates, measures, graph, n_new, how),
+        summary=summarize(Case(measures, model, n_coordinates, graph, points), n_new, how),
         measures=measures,
         grades=grades(measures),
         charts=report_charts(measures, n_coordinates, degrees, seconds),
