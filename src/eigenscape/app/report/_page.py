@@ -45,7 +45,8 @@ def _environment() -> Any:
 
 def _visible(value: object) -> object:
     """Return a text with control characters as escape sequences; markup and numbers as they are."""
-    return escape_controls(value) if type(value) is str else value
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return escape_controls(str(value)) if is_text else value
 
 
 def _sha256(content: str) -> str:

@@ -67,14 +67,16 @@ class Rule:
         return sum(value < limit for limit in self.at_least) + sum(value > limit for limit in self.at_most)
 
 
-def _read_rules() -> dict[str, Rule]:
+def _read_rules() -> tuple[dict[str, Rule], dict[str, Any]]:
     table = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
+    conclusion = table.pop("conclusion")
     for row in table.values():
         row["remedies"] = tuple(Remedy(**remedy) for remedy in row.get("remedies", ()))
-    return {name: Rule(**row) for name, row in table.items()}
+    return {name: Rule(**row) for name, row in table.items()}, conclusion
 
 
-RULES = _read_rules()
+#: The rules of a map, and the limits and sentences of a comparison.
+RULES, CONCLUSION = _read_rules()
 
 
 @dataclass(frozen=True, eq=False)

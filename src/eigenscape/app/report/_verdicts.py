@@ -19,21 +19,22 @@ Grade = Literal["good", "fair", "poor"]
 _GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 
 
-class _Sentence(Formatter):
-    """A text of a rule: names are of the case, and formats have names (``{value:percent}``)."""
-
-    def __init__(self, rule: Rule, case: Case) -> None:
-        self.case = case
-        self.given = {
-            "value": case.find(rule.value),
-            "degree": "".join(rule.degrees[rule.degree(case) :][:1]),
-        }
-
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
-        return self.given[key] if key in self.given else getattr(self.case, str(key))
+class Sentence(Formatter):
+    """Texts of the table of rules, in which formats have names (``{value:percent}``)."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         return FORMATS[format_spec](value) if format_spec else str(value)
+
+
+class _RuleSentence(Sentence):
+    """Texts of a rule, in which names are of the case."""
+
+    def __init__(self, rule: Rule, case: Case) -> None:
+        self.case, degree = case, rule.degree(case)
+        self.given = {"value": case.find(rule.value), "degree": "".join(rule.degrees[degree:][:1])}
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        return self.given[str(key)] if key in self.given else getattr(self.case, str(key))
 
 
 # --- grades -------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ def sentences(case: Case, rules: Iterable[Rule] = RULES.values()) -> list[str]:
         degree = rule.degree(case)
         if degree is not None and rule.sentences:
             found += (
-                _Sentence(rule, case)
+                _RuleSentence(rule, case)
                 .format(rule.sentences[min(degree, len(rule.sentences) - 1)])
                 .splitlines()
             )
@@ -137,12 +138,12 @@ def _remedies(rule: Rule, case: Case) -> Iterator[Advice]:
     if rule.degree(case) != worst or (case.m.localized and not rule.always):
         return
     for remedy in rule.remedies:
-        change = (remedy.parameter, remedy.direction)
+        change: tuple[str, Direction | None] | None = (remedy.parameter, remedy.direction)
         if remedy.parameter == "smoothing":
             change = case.smoothing
         if change is None or (remedy.when and not case.find(remedy.when)):
             continue
-        reason, action = (_Sentence(rule, case).format(text) for text in (remedy.reason, remedy.action))
+        reason, action = (_RuleSentence(rule, case).format(text) for text in (remedy.reason, remedy.action))
         value = case.find(remedy.to) if remedy.to else None
         advice = Advice(change[0], reason, change[1], value, action, remedy.strength)
         if not _exceeds_rank(advice, case):

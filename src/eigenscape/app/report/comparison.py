@@ -196,7 +196,7 @@ _MEASURES: dict[str, tuple[bool | None, Callable[[float], str]]] = {
 _COSTS = ("Fit", "Peak memory")
 
 
-def _values(one: ComparedModel) -> tuple[Estimate | float | None, ...]:
+def _values(one: ComparedModel) -> tuple[Any, ...]:
     """Return the values of a model, in the order of the measures."""
     found = one.measures
     return (
@@ -206,7 +206,7 @@ def _values(one: ComparedModel) -> tuple[Estimate | float | None, ...]:
         found.residual and found.residual.at(one.embedding.shape[1]),
         found.movement and found.movement.median,
         found.loss and found.loss.ratio,
-        found.purity and found.purity.value,
+        one.purity,
         one.seconds,
         one.memory,
     )
