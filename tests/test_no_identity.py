@@ -37,7 +37,7 @@ ALLOWED = {
     ("app/io/restoring.py", "id(part)"): "an object that a model holds twice is checked once",
     ("app/io/saving.py", "type(steps[0]) is not StandardScaler"): CLASSES,
     ("app/methods.py", "each.default is inspect.Parameter.empty"): MARKERS,
-    ("app/report/_conclusion.py", "one is not best[0]"): "models of a report; two may have equal scores",
+    ("app/report/_conclusion.py", "one is not first"): "models of a report; two may have equal scores",
     ("app/report/_conclusion.py", "lowest is ranked[-1]"): "models of a report; two may have equal scores",
     ("app/report/_details.py", "value is default"): "a default of NaN is not equal to itself",
     ("app/report/_details.py", "type(value) is type(default)"): CLASSES,

@@ -13,6 +13,7 @@ EXTRAS = {
     "anywidget": "notebook",
     "dask": "dask",
     "distributed": "dask",
+    "jinja2": "cli",
     "matplotlib": "plot",
     "numpydoc": "cli",
     "onnx": "onnx",

@@ -65,7 +65,7 @@ def main() -> None:
     (folder / "rows.csv").write_text("a,b\n1,2\n3,4\n")
     check_error("cli", lambda: eigenscape.read(folder / "rows.csv"))
     check_error("cli", lambda: eigenscape.save(model, folder / "model.skops"))
-    check_error("plot", lambda: eigenscape.report.write_report(folder / "r.html", model, X))
+    check_error("cli", lambda: eigenscape.report.write_report(folder / "r.html", model, X))
     check_error("plot", lambda: eigenscape.plot.scatter(model))
     check_error("dask", lambda: eigenscape.read(folder / "rows.npy", dask=True))
 

@@ -21,20 +21,19 @@ from eigenscape import (
     ProjectionPursuit,
 )
 from eigenscape.app.report import _measures, write_comparison, write_report
-from eigenscape.app.report._advice import Advice, advise, resolve, sentence, smoothing
 from eigenscape.app.report._conclusion import ComparedModel, conclude
+from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._formatting import format_percent
-from eigenscape.app.report._grades import kept_grade, neighborhood_grade, score_grade, stability_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import as_points
-from eigenscape.app.report._refits import Loss
-from eigenscape.app.report._stability import Movement
-from eigenscape.app.report._summary import summarize
+from eigenscape.app.report._refits import Loss, Movement
+from eigenscape.app.report._rules import RULES, Case
+from eigenscape.app.report._verdicts import Advice, advise, grades, neighborhood_grade, resolve, sentences
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance
 from eigenscape.kernels import Cosine, Gaussian, VariableGaussian
 from eigenscape.options import RadiusGraph, SpanningTree
-from eigenscape.quality import Estimate, NeighborsKept, localized_coordinates
+from eigenscape.quality import Estimate, NeighborsKept, Purity, localized_coordinates
 
 
 def exactly(value: float) -> Estimate:
@@ -196,15 +195,14 @@ def test_no_single_number_decides():
 
 
 def test_the_share_kept_is_compared_with_chance():
-    assert kept_grade(NeighborsKept(exactly(0.55), 10 / 999, 10, 1000)) == "good"
-    assert kept_grade(NeighborsKept(exactly(0.55), 10 / 20, 10, 21)) == "poor"
+    assert grades(measured(0.55, 0.99, 0.99))["kept"] == "good"
+    assert grades(measured(0.55, 0.99, 0.99, n=21))["kept"] == "poor"
 
 
 def test_a_score_that_is_due_to_the_number_of_points_has_no_grade():
-    lost = NeighborsKept(exactly(0.04), 10 / 69_999, 10, 70_000)
-    assert score_grade(exactly(0.952), lost) is None
-    assert score_grade(exactly(0.80), lost) == "poor"
-    assert score_grade(exactly(0.952), NeighborsKept(exactly(0.8), 0.01, 10, 1000)) == "good"
+    lost = grades(measured(0.04, 0.952, 0.80, n=70_000))
+    assert (lost["trust"], lost["continuity"]) == (None, "poor")
+    assert grades(measured(0.8, 0.952, 0.8))["trust"] == "good"
 
 
 @pytest.mark.long
@@ -335,10 +333,10 @@ def test_a_map_of_few_points_is_not_ranked(tmp_path, outlier):
 
 def test_stability_is_not_graded_if_few_points_make_up_the_map(outlier):
     movement = Movement(np.full(300, 0.001), "")
-    assert stability_grade(Measures(movement=movement)) == "good"
+    assert grades(Measures(movement=movement))["movement"] == "good"
     found = localized_coordinates(outlier[1].embedding_)
-    assert stability_grade(Measures(movement=movement, localized=found)) is None
-    assert stability_grade(Measures()) is None
+    assert grades(Measures(movement=movement, localized=found))["movement"] is None
+    assert grades(Measures())["movement"] is None
 
 
 @pytest.mark.long
@@ -364,10 +362,174 @@ def test_the_loss_of_an_unstable_map_is_no_praise(tmp_path):
     ],
 )
 def test_the_loss_is_worded_as_what_it_is(ratio, expected):
-    measures = Measures(loss=Loss(2.0, 2.0 * ratio, ""))
-    summary = summarize(PCA(2), as_points(np.zeros((5, 2))), 2, measures, "no graph", 0, "fitted")
-    (said,) = summary.quality
+    (said,) = sentences(Case(Measures(loss=Loss(2.0, 2.0 * ratio, "")), PCA(2)))
     assert said.startswith("The held-out loss, a mean over pairs of new points, " + expected)
+
+
+# --- the table of rules, row by row -------------------------------------------------------------------------
+
+
+def fitted(model, **attributes):
+    """Return a model that appears to be fitted."""
+    for name, value in attributes.items():
+        setattr(model, name, value)
+    return model
+
+
+def curved(measures: Measures, shares: list[float]) -> Measures:
+    measures.curve = (np.array([1, 10, 50, 200]), np.array(shares))
+    return measures
+
+
+FEW = localized_coordinates(np.r_[np.full(99, 0.001), 9.0][:, None])
+DOMINANCE = find_dominance(PCA(), np.random.default_rng(0).standard_normal((50, 2)) * [1, 99], ("a", "b"))
+PIECES = GraphDetails([], np.array([60, 40]), None)
+RESIDUAL = _measures.Residual(np.arange(1, 4), np.array([0.6, 0.4, 0.1]), "")
+ALMOST = _measures.Residual(np.arange(1, 4), np.array([0.06, 0.05, 0.01]), "")
+GRAPH = fitted(Isomap(), n_neighbors_=5)
+BAD, FOLDED = measured(0.7, 0.70, 0.90), measured(0.7, 0.90, 0.70)
+
+
+def moving(median: float, **options) -> Measures:
+    return Measures(movement=Movement(np.full(9, median), ""), **options)
+
+
+def losing(ratio: float) -> Measures:
+    return Measures(loss=Loss(1.0, ratio, ""))
+
+
+def negative(share: float) -> Measures:
+    return Measures(spectrum=_measures.Spectrum(np.array([2.0, 1.0]), 2, share, ""))
+
+
+#: A case of each degree of each rule: the rule, the case, the beginnings of its sentences and suggestions.
+ROWS = [
+    ("columns", Case(Measures(dominance=DOMINANCE), PCA()), ["Column “b” has"], ["Standardise the columns"]),
+    (
+        "few_points",
+        Case(Measures(localized=FEW, uneven_rows=True), GRAPH, 1, PIECES, as_points(np.zeros((100, 1)))),
+        ["Coordinate 1 is carried by 1 point of 100 (row 100)", "Such a coordinate mainly"],
+        [
+            "Look at the points",
+            "Increase n_neighbors: a few",
+            "Set on_disconnected='largest'",
+            "Normalise the",
+        ],
+    ),
+    (
+        "disconnected",
+        Case(Measures(), GRAPH, graph=PIECES),
+        [],
+        ["Increase n_neighbors: the graph has 2", "If the components are separate groups"],
+    ),
+    ("recall", Case(Measures(), fitted(Isomap(), neighbor_recall_=0.95)), [], []),
+    ("recall", Case(Measures(), fitted(Isomap(), neighbor_recall_=0.9)), [], ["Search exactly (graph=KNN"]),
+    (
+        "reference_columns",
+        Case(Measures(reference_dominance=DOMINANCE)),
+        ["Column “b” has"],
+        ["Standardise the columns"],
+    ),
+    (
+        "not_compared",
+        Case(Measures(omitted={"neighbours": "why"})),
+        ["Neighbourhoods were not compared: why"],
+        [],
+    ),
+    ("neighborhoods", Case(measured(0.6, 0.96, 0.96)), ["Neighbourhoods are well preserved: of the 10"], []),
+    ("neighborhoods", Case(measured(0.4, 0.96, 0.96)), ["Neighbourhoods are partly preserved"], []),
+    ("neighborhoods", Case(measured(0.4, 0.96, 0.80)), ["Neighbourhoods are poorly preserved"], []),
+    ("false_neighbors", Case(measured(0.4, 0.999, 0.999)), [], []),
+    (
+        "false_neighbors",
+        Case(measured(0.4, 0.80, 0.90)),
+        ["On average, one of the 10 nearest neighbours on"],
+        [],
+    ),
+    (
+        "scale",
+        Case(curved(measured(0.4, 0.9, 0.9), [0.1, 0.4, 0.6, 0.7])),
+        ["Half of the neighbours are"],
+        [],
+    ),
+    ("scale", Case(curved(measured(0.1, 0.9, 0.9), [0.1, 0.1, 0.2, 0.3])), ["Of the 200 nearest"], []),
+    ("linear", Case(measured(0.6, 0.96, 0.96), PCA()), [], []),
+    ("linear", Case(BAD, PCA()), [], ["Compare with Isomap"]),
+    ("overlaps", Case(measured(0.4, 0.90, 0.91), GRAPH), [], []),
+    (
+        "overlaps",
+        Case(BAD, GRAPH),
+        [],
+        ["Increase n_components: distant", "Decrease n_neighbors: short cuts"],
+    ),
+    ("separations", Case(measured(0.4, 0.91, 0.90), GRAPH), [], []),
+    ("separations", Case(FOLDED, GRAPH), [], ["Increase n_neighbors: the map separates"]),
+    ("kept", Case(measured(0.6, 0.96, 0.96), PCA()), [], []),
+    ("kept", Case(measured(0.3, 0.96, 0.96), PCA()), [], []),
+    ("kept", Case(measured(0.1, 0.96, 0.96), PCA(2)), [], ["Increase n_components: 2 coordinates keep 10"]),
+    *(
+        (name, Case(measured(0.6, score, score)), [], [])
+        for name in ("trust", "continuity")
+        for score in (0.96, 0.90, 0.80)
+    ),
+    (
+        "more_coordinates",
+        Case(Measures(residual=RESIDUAL), PCA(2)),
+        [],
+        ["Increase n_components to 3: with 3"],
+    ),
+    (
+        "eigengap",
+        Case(Measures(spectrum=_measures.Spectrum(np.array([1.0, 0.9, 0.8, 0.1]), 2, None, "")), PCA(2)),
+        [],
+        ["Increase n_components to 3: the largest eigengap"],
+    ),
+    ("movement", Case(moving(0.04), GRAPH), ["The map is stable: with other"], []),
+    ("movement", Case(moving(0.1), GRAPH), ["The map is moderately stable"], []),
+    (
+        "movement",
+        Case(moving(0.3), GRAPH),
+        ["The map is unstable"],
+        ["Fit to more points: the map depends", "Increase n_neighbors: the map depends"],
+    ),
+    ("movement_of_few", Case(moving(0.04, localized=FEW)), ["Stability is not judged"], []),
+    ("loss", Case(losing(0.9), GRAPH), ["The held-out loss, a mean over pairs of new points, does not"], []),
+    ("loss", Case(losing(1.1), GRAPH), ["The held-out loss, a mean over pairs of new points, is 1.1"], []),
+    ("loss", Case(losing(1.9), GRAPH), ["The held-out loss, a mean over pairs of new points, is 1.9"], []),
+    (
+        "loss",
+        Case(losing(2.1), GRAPH),
+        ["The held-out loss, a mean over pairs of new points, is 2.1"],
+        ["Fit to more points", "Decrease n_components: the held", "Increase n_neighbors: the held"],
+    ),
+    ("more_coordinates", Case(Measures(residual=ALMOST), PCA(2)), [], []),
+    ("residual", Case(Measures(residual=RESIDUAL)), ["Distances on the map do not explain 40"], []),
+    ("purity", Case(Measures(purity=Purity(0.9, 0.5, 10))), ["On average 90"], []),
+    ("components", Case(Measures(), graph=PIECES), ["The neighbourhood graph has 2 connected"], []),
+    ("negative", Case(negative(0.05)), [], []),
+    ("negative", Case(negative(0.2)), [], ["Consider an ordinal method"]),
+    ("stress", Case(Measures(), fitted(Isomap(), stress_=0.1)), ["Kruskal's stress is 0.1; below"], []),
+]
+
+
+@pytest.mark.parametrize(("name", "case", "expected", "suggested"), ROWS, ids=[row[0] for row in ROWS])
+def test_every_rule_has_its_sentence_and_its_remedies(name, case, expected, suggested):
+    said, advised = (
+        [words.replace("\u00a0", " ") for words in function(case, [RULES[name]])]
+        for function in (sentences, advise)
+    )
+    assert [words[: len(start)] for words, start in zip(said, expected, strict=True)] == expected
+    assert [words[: len(start)] for words, start in zip(advised, suggested, strict=True)] == suggested
+
+
+def test_every_degree_of_every_rule_is_tested():
+    tested = {(name, RULES[name].degree(case)) for name, case, _, _ in ROWS}
+    degrees = {
+        (name, degree)
+        for name, rule in RULES.items()
+        for degree in range(len(rule.at_least) + len(rule.at_most) + 1)
+    }
+    assert tested == degrees
 
 
 # --- suggestions --------------------------------------------------------------------------------------------
@@ -380,7 +542,7 @@ def test_suggestions_on_a_parameter_are_joined():
         Advice("n_components", "a gap", "increase", 5),
         Advice("n_components", "two overlap", "increase"),
     ]
-    assert [sentence(one) for one in resolve(found)] == [
+    assert [one.sentence for one in resolve(found)] == [
         "Increase n_components to 5: two overlap; a gap.",
         "Increase n_neighbors: parts.",
     ]
@@ -392,12 +554,12 @@ def test_stronger_evidence_decides_a_conflict():
         Advice("n_neighbors", "parts", "increase", strength=2),
         Advice("n_neighbors", "unstable", "increase"),
     ]
-    assert [sentence(one) for one in resolve(found)] == ["Increase n_neighbors: parts; unstable."]
+    assert [one.sentence for one in resolve(found)] == ["Increase n_neighbors: parts; unstable."]
 
 
 def test_a_conflict_of_equal_evidence_has_no_direction():
     found = [Advice("k", "short cuts", "decrease"), Advice("k", "unstable", "increase")]
-    (said,) = [sentence(one) for one in resolve(found)]
+    (said,) = [one.sentence for one in resolve(found)]
     assert said.startswith(
         "Compare several values of k: the measures do not agree on a direction (short cuts;"
     )
@@ -427,7 +589,7 @@ def test_a_conflict_of_equal_evidence_has_no_direction():
 def test_only_parameters_in_use_are_suggested(model, expected):
     from cases import load
 
-    assert smoothing(model.fit(load("curve")[0])) == expected
+    assert Case(Measures(), model.fit(load("curve")[0])).smoothing == expected
 
 
 @pytest.mark.parametrize(
@@ -448,7 +610,7 @@ def test_no_more_coordinates_are_suggested_than_the_rows_have_dimensions(rank, a
     spectrum = _measures.Spectrum(np.array([1.0, 0.99, 0.98, 0.5, 0.49]), 2, None, "")
     measures = measured(0.1, 0.8, 0.9)
     measures.spectrum, measures.rank = spectrum, rank
-    said = advise(PCA(2), 2, measures, "no graph")
+    said = advise(Case(measures, PCA(2)))
     assert any("Increase n_components to 3" in one for one in said) == advised
     assert any("n_components" in one for one in said) == advised
 

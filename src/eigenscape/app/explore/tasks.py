@@ -180,8 +180,8 @@ def measure_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
-    from eigenscape.app.report._grades import neighborhood_grade
     from eigenscape.app.report._measures import Measures
+    from eigenscape.app.report._verdicts import neighborhood_grade
     from eigenscape.quality import neighbors_kept, sampled_continuity, sampled_trustworthiness
 
     n = X.shape[0]

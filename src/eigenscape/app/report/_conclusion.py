@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._details import Timings, seconds_by_stage
-from eigenscape.app.report._formatting import format_percent, format_score, format_seconds
-from eigenscape.app.report._grades import neighborhood_grade
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
+from eigenscape.app.report._rules import CONCLUSION
+from eigenscape.app.report._verdicts import Sentence, neighborhood_grade
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.quality import Estimate
-
-#: Differences of neighbours kept, and of mean trustworthiness and continuity, that are ignored even if
-#: significant.
-_MIN_KEPT, _MIN_SCORE = 0.01, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +35,36 @@ class ComparedModel:
         return not self.measures.localized and self.measures.reference_dominance is None
 
     @property
-    def kept(self) -> Estimate | None:
-        """Share of the nearest neighbours that are kept."""
+    def kept(self) -> Any:
+        """Share of the nearest neighbours that are kept, an estimate; None if it is not measured."""
         return None if self.measures.kept is None else self.measures.kept.share
 
     @property
-    def score(self) -> Estimate | None:
-        """Mean of trustworthiness and continuity, and of the ends of their intervals."""
+    def score(self) -> Any:
+        """Mean of trustworthiness and continuity, and of the ends of their intervals; None if unknown."""
         trust, continuity = self.measures.trust, self.measures.continuity
         if trust is None or continuity is None:
             return None
         return Estimate(*((first + second) / 2 for first, second in zip(trust, continuity, strict=True)))
+
+    @property
+    def scores(self) -> str:
+        """The measures of the neighbourhoods, for sentences."""
+        return _say("scores", m=self.measures)
+
+    @property
+    def moved(self) -> float:
+        """Median movement; NaN if it is unknown."""
+        return float("nan") if self.measures.movement is None else self.measures.movement.median
+
+    @property
+    def purity(self) -> float | None:
+        """Share of neighbours with an equal label."""
+        return None if self.measures.purity is None else self.measures.purity.value
+
+
+def _say(name: str, **given: Any) -> str:
+    return Sentence().format(CONCLUSION[name], **given)
 
 
 def total_seconds(timing: float | Timings | None) -> float | None:
@@ -64,54 +80,47 @@ def conclude(models: list[ComparedModel], points: Points) -> list[str]:
     The best map keeps the most neighbours, and no other has a better mean of trustworthiness and continuity.
     A map with a coordinate that a handful of points determine is not ranked.
     """
+    return [*_dominance(models), *_ranking(models), *_not_ranked(models, points)]
+
+
+def _ranking(models: list[ComparedModel]) -> list[str]:
     measured = [one for one in models if one.kept is not None and one.score is not None]
-    sentences = _dominance(models)
     if len(measured) < 2:
         reasons = {one.measures.omitted.get("neighbours") for one in models}
         reason = "; ".join(sorted(filter(None, reasons))) or "fewer than two maps were measured"
-        sentences.append(f"The maps could not be compared by their neighbourhoods: {reason}.")
-        return sentences + _not_ranked(models, points)
-    ranked = sorted((one for one in measured if one.is_sound), key=lambda one: -_value(one.kept))
+        return [_say("not_compared", reason=reason)]
+    ranked = sorted((one for one in measured if one.is_sound), key=lambda one: -one.kept.value)
     if not ranked:
-        return [*sentences, "No map can be recommended.", *_not_ranked(models, points)]
-    best = _best(ranked)
+        return [_say("none")]
+    best, lowest = _best(ranked), min(ranked, key=lambda one: one.score.value)
     if len(ranked) == 1:
-        sentences.append(f"Only {ranked[0].name} can be ranked ({_scores(ranked[0])}).")
+        sentences = [_say("only", first=ranked[0])]
     elif not best:
-        sentences.append(_disagreement(ranked))
+        closest = max(ranked, key=lambda one: one.score.value)
+        sentences = [_say("disagreement", first=ranked[0], closest=closest)]
     else:
-        sentences.append(_winner(best, ranked))
-        others = [one for one in ranked if one is not best[0]]
-        sentences += _tie_breakers(best) if len(best) > 1 else _margin(best[0], others[0])
+        sentences = _winner(best, ranked)
     sentences += _by_labels(ranked, best)
-    lowest = min(ranked, key=lambda one: _value(one.score))
     if best and ranked[-1] not in best and lowest is ranked[-1]:
-        sentences.append(f"{ranked[-1].name} preserves neighbourhoods worst ({_scores(ranked[-1])}).")
-    return sentences + _not_ranked(models, points)
-
-
-def _value(estimate: Estimate | None) -> float:
-    assert estimate is not None
-    return estimate.value
+        sentences.append(_say("worst", last=ranked[-1]))
+    return sentences
 
 
 def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:
     """Return the maps that no other exceeds, neither in neighbours kept nor in the mean score."""
-    most = max((one.kept for one in ranked), key=_value)
-    highest = max((one.score for one in ranked), key=_value)
-    assert most is not None
-    assert highest is not None
+    most = max((one.kept for one in ranked), key=float)
+    highest = max((one.score for one in ranked), key=float)
     return [
         one
         for one in ranked
-        if one.kept is not None
-        and one.score is not None
-        and indistinguishable(one.kept, most, _MIN_KEPT)
-        and indistinguishable(one.score, highest, _MIN_SCORE)
+        if indistinguishable(one.kept, most, CONCLUSION["least_kept"])
+        and indistinguishable(one.score, highest)
     ]
 
 
-def indistinguishable(first: Estimate, second: Estimate, least_difference: float = _MIN_SCORE) -> bool:
+def indistinguishable(
+    first: Estimate, second: Estimate, least_difference: float = CONCLUSION["least_score"]
+) -> bool:
     """Return whether the intervals of two estimates overlap, or their difference is negligible."""
     overlap = first.low <= second.high and second.low <= first.high
     return overlap or abs(first.value - second.value) < least_difference
@@ -122,25 +131,19 @@ def _dominance(models: list[ComparedModel]) -> list[str]:
     dominated = [one for one in models if one.measures.dominance is not None]
     if not dominated:
         return []
-    found = dominated[0].measures.dominance
-    assert found is not None
     which = "all maps" if len(dominated) == len(models) else f"the maps of {_names(dominated)}"
-    return [
-        f"{found.subject}: {which} show {found.extent}. Standardise the columns (--standardize)"
-        " and compare again, unless their units are comparable."
-    ]
+    return [_say("columns", found=dominated[0].measures.dominance, which=which)]
 
 
 def _not_ranked(models: list[ComparedModel], points: Points) -> list[str]:
     """Return sentences on the maps of a handful of points, and on those that distances do not measure."""
     sentences = [
-        f"{one.name} is not ranked. {found.subject}: distances in the data show {found.extent}, but this map"
-        " is not computed from them. Standardise the columns (--standardize) and compare again."
+        _say("other_distances", one=one, found=found)
         for one in models
         if (found := one.measures.reference_dominance) is not None
     ]
     return sentences + [
-        f"{one.name} is not ranked. {sentence}"
+        _say("few_points", one=one, sentence=sentence)
         for one in models
         for sentence in few_points_sentences(one.measures.localized, points.n, points.ids, points.labels)[:1]
     ]
@@ -151,101 +154,48 @@ def _names(models: list[ComparedModel]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _scores(one: ComparedModel) -> str:
-    kept, trust, continuity = one.measures.kept, one.measures.trust, one.measures.continuity
-    assert kept is not None
-    assert trust is not None
-    assert continuity is not None
-    return (
-        f"{format_percent(kept.share.value)} of the {kept.n_neighbors} nearest neighbours kept,"
-        f" trustworthiness {format_score(trust.value)}, continuity {format_score(continuity.value)}"
-    )
-
-
-def _winner(best: list[ComparedModel], ranked: list[ComparedModel]) -> str:
+def _winner(best: list[ComparedModel], ranked: list[ComparedModel]) -> list[str]:
     first = best[0]
-    grade = neighborhood_grade(first.measures)
-    but = "" if grade != "poor" else "; no map preserves them well"
-    if len(best) == 1:
-        return (
-            f"{first.name} preserves neighbourhoods best ({_scores(first)}); the difference is larger than"
-            f" the 95 % intervals{but}."
-        )
-    every = "all of " if len(best) == len(ranked) and len(best) > 2 else ""
-    return (
-        f"No map is clearly best: {every}{_names(best)} preserve neighbourhoods equally well within their"
-        f" 95 % intervals ({first.name}: {_scores(first)}){but}."
+    but = "; no map preserves them well" if neighborhood_grade(first.measures) == "poor" else ""
+    if len(best) > 1:
+        every = "all of " if len(best) == len(ranked) and len(best) > 2 else ""
+        tied = _say("tied", every=every, names=_names(best), first=first, but=but)
+        return [tied, *_tie_breakers(best)]
+    second = next(one for one in ranked if one is not first)
+    trust, continuity = (
+        getattr(first.measures, name).value - getattr(second.measures, name).value
+        for name in ("trust", "continuity")
     )
-
-
-def _disagreement(ranked: list[ComparedModel]) -> str:
-    """Return a sentence if one map keeps most neighbours and another map has the better score."""
-    closest = max(ranked, key=lambda one: _value(one.score))
-    return (
-        f"No map is clearly best: {ranked[0].name} keeps the most nearest neighbours ({_scores(ranked[0])}),"
-        f" but the other neighbours are less far away on the map of {closest.name} ({_scores(closest)})."
-    )
-
-
-def _margin(best: ComparedModel, second: ComparedModel) -> list[str]:
-    """Compare the best map with the second."""
-    first, other = best.measures, second.measures
-    assert first.trust is not None
-    assert first.continuity is not None
-    assert other.trust is not None
-    assert other.continuity is not None
-    by_trust = first.trust.value - other.trust.value >= first.continuity.value - other.continuity.value
-    reason = "shows fewer false neighbours" if by_trust else "separates fewer neighbours"
+    reason = "shows fewer false neighbours" if trust >= continuity else "separates fewer neighbours"
     sentences = [
-        f"{second.name} is second ({_scores(second)}); compared with it, {best.name} mainly {reason}."
+        _say("best", first=first, but=but),
+        _say("second", first=first, second=second, reason=reason),
     ]
-    if first.movement is not None and other.movement is not None:
-        movement, other_movement = first.movement.median, other.movement.median
-        if movement > 2 * other_movement + 0.02:
-            sentences.append(
-                f"However, {best.name} is less stable: with other training points, half of its points move by"
-                f" more than {format_percent(movement)} of the spread ({second.name}:"
-                f" {format_percent(other_movement)})."
-            )
+    if first.moved > 2 * second.moved + 0.02:
+        sentences.append(_say("less_stable", first=first, second=second))
     return sentences
 
 
 def _tie_breakers(tied: list[ComparedModel]) -> list[str]:
     """Compare the stability and the time of maps that preserve neighbourhoods equally well."""
     sentences = []
-    medians = {one.name: one.measures.movement.median for one in tied if one.measures.movement is not None}
-    stable = sorted((median, name) for name, median in medians.items() if np.isfinite(median))
+    stable = sorted((one for one in tied if np.isfinite(one.moved)), key=lambda one: (one.moved, one.name))
     if len(stable) > 1:
-        (low, most), (high, next_most) = stable[:2]
-        if high > 2 * low and high > 0.02:
-            sentences.append(
-                f"Of these, {most} is the most stable: with other training points, half of its points move by"
-                f" less than {format_percent(low)} of the spread ({next_most}: {format_percent(high)})."
-            )
-        else:
-            sentences.append("They are about equally stable.")
-    timed = sorted((one.seconds, one.name) for one in tied if one.seconds is not None)
+        first, second = stable[:2]
+        differ = second.moved > max(2 * first.moved, 0.02)
+        sentences.append(_say("most_stable" if differ else "equally_stable", first=first, second=second))
+    timed = sorted((one.seconds, one.name, one) for one in tied if one.seconds is not None)
     if len(timed) > 1 and timed[-1][0] > 2 * timed[0][0]:
-        (fast, fastest), (slow, slowest) = timed[0], timed[-1]
-        sentences.append(
-            f"{fastest} was the fastest ({format_seconds(fast)}; {slowest}: {format_seconds(slow)})."
-        )
-    sentences.append("If nothing else distinguishes them, prefer the simpler method.")
-    return sentences
+        sentences.append(_say("fastest", first=timed[0][2], slowest=timed[-1][2]))
+    return [*sentences, _say("simpler")]
 
 
 def _by_labels(ranked: list[ComparedModel], winners: list[ComparedModel]) -> list[str]:
     """Compare the label purity of the maps."""
-    purities = [(float(one.measures.purity), one) for one in ranked if one.measures.purity is not None]
+    purities = sorted(((-one.purity, i) for i, one in enumerate(ranked) if one.purity is not None))
     if len(purities) < 2:
         return []
-    purities.sort(key=lambda pair: -pair[0])
-    (first, best), (second, other) = purities[:2]
-    if first - second < 2 * _MIN_SCORE:
-        return [
-            f"{best.name} and {other.name} keep equal labels together about equally well"
-            f" ({format_percent(first)} of neighbours share a label)."
-        ]
-    also = "also " if winners == [best] else ""
-    share = format_percent(first)
-    return [f"{best.name} {also}keeps equal labels together best ({share} of neighbours share a label)."]
+    first, second = (ranked[i] for _, i in purities[:2])
+    if purities[1][0] - purities[0][0] < 2 * CONCLUSION["least_score"]:
+        return [_say("equal_labels", first=first, second=second)]
+    return [_say("best_labels", first=first, also="also " if winners == [first] else "")]

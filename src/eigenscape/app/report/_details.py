@@ -12,10 +12,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from eigenscape._format import format_bytes
+from eigenscape._memory import peak_memory
 from eigenscape.app.io.models import fingerprint
-from eigenscape.app.report._formatting import format_count, format_number
+from eigenscape.app.report._formatting import format_count, format_number, format_seconds
+from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
 from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report.few_points import point_name
 
 Details = list[tuple[str, str]]
 Timings = Mapping[str, float] | Iterable[tuple[str, float]]
@@ -161,3 +165,27 @@ def seconds_by_stage(timings: Timings | None) -> dict[str, float]:
     for name, seconds in pairs:
         total[str(name)] = total.get(str(name), 0.0) + float(seconds)
     return total
+
+
+def cost_details(fit: float, measures: float, memory: float | None) -> Details:
+    """Return the seconds of the fit, if known, and of the measures, and the peak memory in bytes."""
+    details: Details = [("Fit, all stages", format_seconds(fit))] if fit else []
+    details.append(("Measures of this report", format_seconds(measures)))
+    return details + memory_details(memory)
+
+
+def memory_details(memory: float | None, name: str = "Peak memory") -> Details:
+    """Return the peak memory: the given number of bytes, or of this process if it is None."""
+    if memory is not None:
+        return [(name, format_bytes(memory))]
+    peak = peak_memory()
+    return [] if peak is None else [("Peak memory of the process", format_bytes(peak))]
+
+
+def least_stable(measures: Measures, ids: np.ndarray | None) -> list[tuple[str, float]]:
+    """Return the points that move most, and their movements."""
+    if measures.movement is None:
+        return []
+    moved = measures.movement.per_point
+    order = np.argsort(np.where(np.isfinite(moved), -moved, np.inf), kind="stable")[: TUNING.listed]
+    return [(point_name(int(i), ids), float(moved[i])) for i in order]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+
+from eigenscape._format import format_bytes
 
 _SPACE = "\u00a0"
 
@@ -43,3 +48,14 @@ def format_seconds(seconds: float) -> str:
     if seconds >= 90:
         return f"{int(seconds // 60)}{_SPACE}min {seconds % 60:.0f}{_SPACE}s"
     return f"{seconds:.1f}{_SPACE}s" if seconds >= 1 else f"{1000 * seconds:.0f}{_SPACE}ms"
+
+
+#: Formats by name, for templates and for the sentences of rules.
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "bytes": format_bytes,
+    "count": format_count,
+    "number": format_number,
+    "percent": format_percent,
+    "score": format_score,
+    "seconds": format_seconds,
+}

@@ -14,14 +14,15 @@ from eigenscape.app.report._references import ReferenceData, as_dense, reference
 from eigenscape.app.report._refits import (
     EXPECTED_ERRORS,
     Loss,
+    Movement,
     Subset,
     compute_loss,
     first_line,
     has_kernel,
+    movement,
     refit_subset,
     refit_with_more_coordinates,
 )
-from eigenscape.app.report._stability import Movement, movement
 from eigenscape.app.report._tuning import TUNING
 from eigenscape.app.report.scales import (
     Dominance,

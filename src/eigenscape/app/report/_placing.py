@@ -107,24 +107,24 @@ def _pack_functions(functions: CompactFunctions) -> dict[str, Any] | None:
     }
 
 
+#: Kernels that the script knows: name and parameters.
+_KERNELS: dict[type, tuple[str, tuple[str, ...]]] = {
+    Linear: ("linear", ()),
+    Gaussian: ("gaussian", ("gamma",)),
+    Laplace: ("laplace", ("gamma",)),
+    Polynomial: ("polynomial", ("gamma", "coef0", "degree")),
+    Sigmoid: ("sigmoid", ("gamma", "coef0")),
+    Cosine: ("cosine", ()),
+}
+
+
 def _describe_kernel(kernel: Any, members: np.ndarray) -> dict[str, Any] | None:
     """Return name and parameters of a kernel that the script knows, or None."""
-    found: dict[str, Any] = {"shift": None}
     if isinstance(kernel, ShiftedLinear):
         return {"kernel": "linear", "shift": pack(kernel.origin, "<f8")}
-    if isinstance(kernel, Linear):
-        return (
-            found
-            | {"kernel": "linear"}
-            | ({"shift": pack(members.mean(axis=0), "<f8")} if kernel.around_mean else {})
-        )
-    if isinstance(kernel, Gaussian):
-        return found | {"kernel": "gaussian", "gamma": kernel.gamma}
-    if isinstance(kernel, Laplace):
-        return found | {"kernel": "laplace", "gamma": kernel.gamma}
-    if isinstance(kernel, Polynomial):
-        named = {"gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
-        return found | {"kernel": "polynomial"} | named
-    if isinstance(kernel, Sigmoid):
-        return found | {"kernel": "sigmoid", "gamma": kernel.gamma, "coef0": kernel.coef0}
-    return found | {"kernel": "cosine"} if isinstance(kernel, Cosine) else None
+    if type(kernel) not in _KERNELS:
+        return None
+    name, parameters = _KERNELS[type(kernel)]
+    around_mean = isinstance(kernel, Linear) and kernel.around_mean
+    shift = pack(members.mean(axis=0), "<f8") if around_mean else None
+    return {"kernel": name, "shift": shift, **{key: getattr(kernel, key) for key in parameters}}

@@ -9,10 +9,6 @@ from dataclasses import dataclass
 class Tuning:
     """Constants of this package."""
 
-    # --- advice ---
-    #: Smaller differences of trustworthiness and continuity are ignored, even if significant.
-    least_difference: float = 0.02
-
     # --- charts ---
     #: Maximum number of characters of a name in a chart.
     name_length: int = 28
@@ -29,7 +25,7 @@ class Tuning:
     #: Largest array, in values, whose fingerprint is computed.
     hashed_values: int = 2**29
 
-    # --- grades ---
+    # --- rules ---
     #: Neighbourhoods of at most this share of the points are local.
     local_share: float = 0.2
 
@@ -85,10 +81,6 @@ class Tuning:
 
     # --- stability ---
     n_repeats: int = 3
-
-    # --- summary ---
-    #: Ratio of the held-out to the training loss above which it is called larger.
-    large_loss: float = 1.2
 
     # --- few points ---
     #: Number of points that are named.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from eigenscape._extras import optional_import
-from eigenscape.app.io.atomic import check_target
+from eigenscape._format import format_bytes
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, pack_numbers
-from eigenscape.app.report._comparison_sections import comparison_body
-from eigenscape.app.report._conclusion import ComparedModel, total_seconds
-from eigenscape.app.report._details import Timings
-from eigenscape.app.report._formatting import format_count
-from eigenscape.app.report._html import document, write_page
+from eigenscape.app.report._conclusion import ComparedModel, conclude, indistinguishable, total_seconds
+from eigenscape.app.report._details import (
+    Timings,
+    data_details,
+    memory_details,
+    parameter_details,
+    version_details,
+)
+from eigenscape.app.report._formatting import (
+    format_count,
+    format_number,
+    format_percent,
+    format_score,
+    format_seconds,
+)
 from eigenscape.app.report._map_data import (
     MAX_DRAWN,
     MAX_NEW,
@@ -32,11 +41,12 @@ from eigenscape.app.report._map_data import (
     script_data,
 )
 from eigenscape.app.report._measures import measure
+from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
 from eigenscape.app.report._references import reference_distances, sample_rows
 from eigenscape.app.report._thumbnails import thumbnails
 from eigenscape.options import flattened
-from eigenscape.quality import procrustes
+from eigenscape.quality import Estimate, procrustes
 
 
 def write_comparison(
@@ -121,8 +131,7 @@ def write_comparison(
     >>> write_comparison(tempfile.mkdtemp() + "/iris.html", models, X, labels=y).name
     'iris.html'
     """
-    check_target(path, force)
-    optional_import("matplotlib", "writing a report")  # fail before the computation
+    check_report(path, force)
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:
@@ -141,20 +150,91 @@ def write_comparison(
     charts = {"chart-curve": curve_chart(curves, first.measures.n_compared)} if curves else {}
     charts |= {"chart-timing": timing_chart(seconds)} if seconds else {}
     maps = _aligned_maps(compared, rows)
-    page, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=None)
+    data, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=None)
 
     aligned = "Every map is rotated, reflected and scaled to match the first."
     remarks = [drawn_remark(points.n, rows), aligned, input_remark, picture_remark, omitted_remark(omitted)]
-    remark = " ".join(one for one in remarks if one)
-    total_memory = memory if isinstance(memory, (int, float)) else None
-    body = comparison_body(compared, points, remark, command, total_memory, charts)
-    title = "Comparison of maps" + (f" of {Path(points.source).name}" if points.source else "")
-    meta = (
-        f"{format_count(points.n)} points · {len(compared)} methods ·"
-        f" {len(page['columns'])} columns to colour by"
+    total = memory if isinstance(memory, (int, float)) else None
+    return write_page(
+        path,
+        force,
+        "comparison.html",
+        title="Comparison of maps" + (f" of {Path(points.source).name}" if points.source else ""),
+        meta=f"{format_count(points.n)} points · {len(compared)} methods ·"
+        f" {len(data['columns'])} columns to colour by",
+        data=data,
+        remark=" ".join(filter(None, remarks)),
+        models=compared,
+        conclusion=conclude(compared, points),
+        columns=_measures_table(compared),
+        charts=charts,
+        omitted=[
+            (f"{one.name}, {name}", why) for one in compared for name, why in one.measures.omitted.items()
+        ],
+        command=command,
+        parameter_details=[
+            (f"{one.name} ({type(one.model).__name__})", *parameter_details(one.model)) for one in compared
+        ],
+        data_details=data_details(points, first.model) + memory_details(total, "Peak memory of the process"),
+        version_details=version_details(),
     )
-    write_page(path, document(title, meta, body, page), force)
-    return Path(path)
+
+
+#: Measures of the table: whether larger is better (None: neither), and the format.
+_MEASURES: dict[str, tuple[bool | None, Callable[[float], str]]] = {
+    "Neighbours kept": (True, format_percent),
+    "Trustworthiness": (True, format_score),
+    "Continuity": (True, format_score),
+    "Residual variance": (None, format_number),
+    "Median movement": (False, format_percent),
+    "Held-out ÷ training loss": (None, format_number),
+    "Neighbours with equal label": (True, format_percent),
+    "Fit": (False, format_seconds),
+    "Peak memory": (False, format_bytes),
+}
+#: Measures of the computation: a map that is not ranked may be the best.
+_COSTS = ("Fit", "Peak memory")
+
+
+def _values(one: ComparedModel) -> tuple[Any, ...]:
+    """Return the values of a model, in the order of the measures."""
+    found = one.measures
+    return (
+        one.kept,
+        found.trust,
+        found.continuity,
+        found.residual and found.residual.at(one.embedding.shape[1]),
+        found.movement and found.movement.median,
+        found.loss and found.loss.ratio,
+        one.purity,
+        one.seconds,
+        one.memory,
+    )
+
+
+def _measures_table(models: list[ComparedModel]) -> list[dict[str, Any]]:
+    """Return title, values, format and best values of each measure that is known for a model."""
+    columns = []
+    for (title, (larger, write)), values in zip(
+        _MEASURES.items(), zip(*map(_values, models), strict=True), strict=True
+    ):
+        ranked = [
+            value is not None and (title in _COSTS or one.is_sound)
+            for value, one in zip(values, models, strict=True)
+        ]
+        known = [value for value, may in zip(values, ranked, strict=True) if may]
+        best = (max if larger else min)(known, key=float) if known and larger is not None else None
+        bold = [may and _equals_best(value, best, write) for value, may in zip(values, ranked, strict=True)]
+        if any(value is not None for value in values):
+            columns.append({"title": title, "cells": values, "write": write, "best": bold})
+    return columns
+
+
+def _equals_best(value: Any, best: Any, write: Callable[[float], str]) -> bool:
+    """Return whether a value does not differ from the best: its interval overlaps, or it reads the same."""
+    if best is None:
+        return False
+    return indistinguishable(value, best) if isinstance(value, Estimate) else write(value) == write(best)
 
 
 def _compare(

@@ -14,13 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from eigenscape._extras import optional_import
-from eigenscape.app.io.atomic import check_target
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._details import GraphDetails, Timings, graph_details, seconds_by_stage
+from eigenscape.app.report._details import (
+    GraphDetails,
+    Timings,
+    cost_details,
+    data_details,
+    fitted_details,
+    graph_details,
+    least_stable,
+    parameter_details,
+    seconds_by_stage,
+    version_details,
+)
 from eigenscape.app.report._formatting import format_count
-from eigenscape.app.report._html import document, write_page
 from eigenscape.app.report._map_data import (
     MAX_DRAWN,
     MAX_NEW,
@@ -34,12 +42,13 @@ from eigenscape.app.report._map_data import (
     script_data,
 )
 from eigenscape.app.report._measures import measure
+from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._references import sample_rows
-from eigenscape.app.report._sections import ReportContent, report_body
-from eigenscape.app.report._summary import summarize
+from eigenscape.app.report._rules import Case
 from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.app.report._verdicts import grades, summarize
 
 
 def write_report(
@@ -128,8 +137,7 @@ def write_report(
     >>> file.name
     'iris.html'
     """
-    check_target(path, force)
-    optional_import("matplotlib", "writing a report")  # fail before the computation
+    check_report(path, force)
     start = time.perf_counter()
     points = as_points(table_or_X, labels, ids, extra)
     new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
@@ -146,42 +154,43 @@ def write_report(
     inputs, input_remark = input_columns(model, points, rows, embedding)
     derived_columns = [*model_columns(model, points.n, measures, graph), *coordinate_columns(embedding)]
     columns = all_columns(points, derived_columns, inputs, rows, new_points, new)
-    degrees = graph.degrees if isinstance(graph, GraphDetails) else None
-    charts = report_charts(measures, n_coordinates, degrees, seconds)
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
     axes = [f"coordinate {i + 1}" for i in range(min(12, n_coordinates))]
     values = [pack_numbers(drawn[:, i]) for i in range(len(axes))]
     maps = [{"name": type(model).__name__, "axes": axes, "values": values}]
-    page, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=placing)
+    data, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=placing)
+    remarks = [drawn_remark(points.n, rows), input_remark, picture_remark, placing_remark]
 
+    reasons, degrees, edges = dict(measures.omitted), None, []
+    if isinstance(graph, GraphDetails):
+        degrees, edges = graph.degrees, graph.details
+    else:
+        reasons["graph"] = graph
     n_new = 0 if new_points is None else new_points.n
-    summary = summarize(model, points, n_coordinates, measures, graph, n_new, how)
-    remarks = [
-        drawn_remark(points.n, rows),
-        input_remark,
-        picture_remark,
-        placing_remark,
-        omitted_remark(omitted),
-    ]
-    content = ReportContent(
-        model,
-        points,
-        embedding,
-        measures,
-        graph,
-        summary,
-        charts,
-        placing is not None,
-        " ".join(remark for remark in remarks if remark),
-        command,
-        seconds,
-        memory,
+    return write_page(
+        path,
+        force,
+        "report.html",
+        title=f"{type(model).__name__} map" + (f" of {Path(points.source).name}" if points.source else ""),
+        meta=f"{format_count(points.n)} points · {n_coordinates} coordinate{'s' * (n_coordinates > 1)}"
+        f" · {len(data['columns'])} columns to colour by",
+        data=data,
+        method=type(model).__name__,
+        n_coordinates=n_coordinates,
+        n_axes=len(axes),
+        placing=placing is not None,
+        remark=" ".join(filter(None, [*remarks, omitted_remark(omitted)])),
+        summary=summarize(Case(measures, model, n_coordinates, graph, points), n_new, how),
+        measures=measures,
+        grades=grades(measures),
+        charts=report_charts(measures, n_coordinates, degrees, seconds),
+        least_stable=least_stable(measures, points.ids),
+        graph_details=edges,
+        omitted=[(name[:1].upper() + name[1:], reason) for name, reason in reasons.items()],
+        command=command,
+        parameter_details=parameter_details(model),
+        fitted_details=fitted_details(model),
+        data_details=data_details(points, model),
+        version_details=version_details(),
+        costs=cost_details(sum(seconds.values()), time.perf_counter() - start, memory),
     )
-    body = report_body(content, time.perf_counter() - start)
-    title = f"{type(model).__name__} map" + (f" of {Path(points.source).name}" if points.source else "")
-    meta = (
-        f"{format_count(points.n)} points · {n_coordinates} coordinate{'' if n_coordinates == 1 else 's'} ·"
-        f" {len(page['columns'])} columns to colour by"
-    )
-    write_page(path, document(title, meta, body, page), force)
-    return Path(path)

@@ -58,9 +58,12 @@ class Dominance:
         return [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
 
     @property
-    def first(self) -> str:
-        """The column with the largest share."""
-        return f"“{shorten(self.names[0])}”" if self.named else self.names[0]
+    def first_coordinate(self) -> str:
+        """A clause on the first coordinate if it is almost the column with the largest share."""
+        if self.correlation is None or abs(self.correlation) < TUNING.min_correlation:
+            return ""
+        first = f"“{shorten(self.names[0])}”" if self.named else self.names[0]
+        return f"; coordinate 1 is almost {first} (correlation {self.correlation:.3f})"
 
     @property
     def extent(self) -> str:
@@ -125,11 +128,6 @@ def _find_columns(X: Any, names: Sequence[str], embedding: np.ndarray | None = N
     chosen = tuple(names[j] if named else f"column {j + 1}" for j in found.columns)
     correlation = None if embedding is None else _correlation(X[:, [found.columns[0]]], embedding[:, 0])
     return Dominance(chosen, found.shares, found.n_columns, named, correlation)
-
-
-def is_almost_column(dominance: Dominance) -> bool:
-    """Return whether the first coordinate is almost the first of the dominating columns."""
-    return dominance.correlation is not None and abs(dominance.correlation) >= TUNING.min_correlation
 
 
 def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
