@@ -14,6 +14,7 @@ EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "matplotlib": "plot",
+    "msgspec": "explore",
     "numpydoc": "cli",
     "onnx": "onnx",
     "PIL": "cli",

@@ -7,33 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset
-from eigenscape.app.explore.distances import Distances, row_blocks
+from eigenscape.app.explore.data import Dataset, moments
+from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.quality import procrustes
 
 
-def distances_from(data: Dataset, distances: Distances, row: int, scaler: Any = None) -> np.ndarray:
-    """Return the distances in the data from a row, exactly zero for itself."""
-    found = distances.between(data.rows(np.array([row]), filled=True), scaler)[0]
-    found[row] = 0.0
-    return found
-
-
-def missing_neighbors(
-    entry: ExploredMap, data: Dataset, distances: Distances, row: int
-) -> dict[str, list[int]]:
+def missing_neighbors(entry: ExploredMap, distances: Distances, row: int) -> dict[str, list[int]]:
     """Return the neighbours in the data that are not near on the map, and the reverse."""
-    k = max(1, min(TUNING.n_neighbors, data.n - 1))
-    from_row = distances_from(data, distances, row, entry.scaler)
     plane = entry.coordinates[:, :2]
-    near, shown = _nearest(from_row, row, k), _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
+    k = max(1, min(TUNING.n_neighbors, len(plane) - 1))
+    near = _nearest(distances.from_row(row, entry.scaler), row, k)
+    shown = _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
     return {
-        "missing": [one for one in near if one not in set(shown)],
-        "false": [one for one in shown if one not in set(near)],
+        "missing": [one for one in near if one not in shown],
+        "false": [one for one in shown if one not in near],
     }
 
 
@@ -102,16 +92,11 @@ def eigenfunction_grid(entry: ExploredMap, data: Dataset, component: int) -> dic
 def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     """Return the columns and labels that set the selected rows apart from the others."""
     n_inside, n_outside = int(mask.sum()), int((~mask).sum())
-    result: dict[str, Any] = {
-        "n": n_inside,
-        "columns": [],
-        "labels": [],
-        "image_mean": None,
-        "image_difference": None,
-    }
+    result: dict[str, Any] = {"n": n_inside, "columns": [], "labels": []}
+    result |= {"image_mean": None, "image_difference": None}
     if n_outside == 0:
         return result
-    inside, outside = _moments(data.X, mask), _moments(data.X, ~mask)
+    inside, outside = (moments(data.X, np.flatnonzero(rows)) for rows in (mask, ~mask))
     if data.image_shape is not None:
         result["image_mean"] = data.to_pixels(inside[0])
         low, high = data.image_range
@@ -134,27 +119,6 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     return result
 
 
-def _moments(X: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, variance and number of the known values of each column in some rows."""
-    which = np.flatnonzero(rows)
-    if is_sparse(X):
-        part = X[which].astype(np.float64)
-        mean = np.asarray(part.mean(axis=0)).ravel()
-        square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-        return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
-    total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    blocks = row_blocks(len(which), X.shape[1])
-    for block in blocks:
-        values = np.asarray(X[which[block]], dtype=np.float64)
-        total += np.nansum(values, axis=0)
-        count += np.isfinite(values).sum(axis=0)
-    mean = total / np.maximum(count, 1)
-    squares = np.zeros(X.shape[1])
-    for block in blocks:
-        squares += np.nansum(np.square(np.asarray(X[which[block]], dtype=np.float64) - mean), axis=0)
-    return mean, squares / np.maximum(count, 1), count
-
-
 def _effects(
     names: list[str], means: list[np.ndarray], variances: list[np.ndarray], counts: list[np.ndarray]
 ) -> list[dict[str, Any]]:
@@ -169,17 +133,9 @@ def _effects(
         variance = 1 / n1 + 1 / n2 + np.square(effect) / (2 * (n1 + n2))  # Hedges and Olkin 1985
     half = TUNING.normal * np.sqrt(variance)
     order = [int(j) for j in np.argsort(-np.abs(effect), kind="stable") if usable[j]]
-    return [
-        {
-            "name": names[j],
-            "inside": float(m1[j]),
-            "outside": float(m2[j]),
-            "effect": float(effect[j]),
-            "low": float(effect[j] - half[j]),
-            "high": float(effect[j] + half[j]),
-        }
-        for j in order[: TUNING.explained]
-    ]
+    keys = ("name", "inside", "outside", "effect", "low", "high")
+    values = (names, m1, m2, effect, effect - half, effect + half)
+    return [{key: each[j] for key, each in zip(keys, values, strict=True)} for j in order[: TUNING.explained]]
 
 
 def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
@@ -198,13 +154,6 @@ def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
             inside, outside = (int(count[code]) / total for count, total in zip(counts, totals, strict=True))
             if inside > 0:
                 ratio = inside / outside if outside > 0 else None
-                found.append(
-                    {
-                        "name": column.name,
-                        "label": label,
-                        "inside": inside,
-                        "outside": outside,
-                        "ratio": ratio,
-                    }
-                )
+                shares = {"inside": inside, "outside": outside, "ratio": ratio}
+                found.append({"name": column.name, "label": label, **shares})
     return sorted(found, key=lambda one: -(one["inside"] - one["outside"]))[: TUNING.explained]

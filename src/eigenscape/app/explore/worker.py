@@ -78,28 +78,27 @@ def _answer(
     request: Mapping[str, Any],
     output: IO[str],
 ) -> None:
-    from eigenscape._format import to_json
     from eigenscape._progress import reporting
+    from eigenscape.app.explore.events import encode
 
     lock = threading.Lock()
 
     def send(message: dict[str, Any]) -> None:
         with lock:
-            print(json.dumps({"job": request["job"], **to_json(message)}), file=output, flush=True)
+            print(encode({"job": request["job"], **message}).decode(), file=output, flush=True)
 
-    send({"progress": {"stage": "starting", "fraction": None, "remaining": None}})
+    send({"stage": "starting", "fraction": None, "remaining": None})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         try:
-            with reporting(False, also=PipeDisplay(lambda progress: send({"progress": progress}))):
+            with reporting(False, also=PipeDisplay(send)):
                 result = task(data, request)
-        except MemoryError as error:
-            send({"error": str(error) or "the fit needs more memory than is available; use fewer rows"})
-            return
         except Exception as error:
-            text = " ".join(str(error).split())
-            send({"error": text or type(error).__name__})
+            text = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, MemoryError) and not str(error):
+                text = "the fit needs more memory than is available; use fewer rows"
+            send({"status": "failed", "error": text, "remaining": None})
             return
     remarks = list(dict.fromkeys(" ".join(str(item.message).split()) for item in caught))
     send({"done": {**result, "warnings": remarks}})
