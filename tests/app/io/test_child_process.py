@@ -77,11 +77,12 @@ def test_jobs_of_the_explorer(planted, tmp_path):
     runner = JobRunner(tmp_path)
     request = {"standardize": False, "parameters": {"n_components": 2}, "target": str(tmp_path / "m1")}
     job = runner.submit("fit", {**request, "method": "pca"}, "pca")
-    try:
-        result = next((result for _, result in runner.run() if result is not None or job.error), None)
-        assert result is not None, job
-    finally:
-        runner.close()
+    results = []
+    for _, result in runner.run():
+        results += [] if result is None else [result]
+        if results or job.error:
+            runner.close()
+    assert len(results) == 1, job
     found = np.load(tmp_path / "m1" / "coordinates.npy")
     np.testing.assert_allclose(found, eigenscape.PCA(2).fit_transform(X), atol=1e-12)
     assert planted() == []

@@ -20,27 +20,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from eigenscape._progress_displays import LineDisplay
+from eigenscape._progress import Line
 from eigenscape.app.explore.tuning import TUNING
 
 
-class PipeDisplay(LineDisplay):
-    """Display of progress that calls a function with stage, fraction and remaining seconds."""
+class PipeDisplay:
+    """Display of progress that sends stage, fraction and remaining seconds."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
-        super().__init__()
         self._send, self._sent = send, 0.0
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def _show(self, name: str, begins: bool) -> None:
-        now, line = time.perf_counter(), self._lines[name]
-        if line.running and not begins and now - self._sent < TUNING.report_seconds:
+    def show(self, line: Line) -> None:
+        now = time.perf_counter()
+        if line.running and line.completed > line.earlier and now - self._sent < TUNING.report_seconds:
             return
         self._sent = now
         fraction = min(1.0, line.completed / line.total) if line.total else None
-        self._send({"stage": name, "fraction": fraction, "remaining": line.remaining_seconds(now)})
+        self._send({"stage": line.name, "fraction": fraction, "remaining": line.remaining_seconds(now)})
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
 
 
 def main(path: str) -> None:
@@ -81,11 +80,8 @@ def _answer(
     from eigenscape._progress import reporting
     from eigenscape.app.explore.events import encode
 
-    lock = threading.Lock()
-
     def send(message: dict[str, Any]) -> None:
-        with lock:
-            print(encode({"job": request["job"], **message}).decode(), file=output, flush=True)
+        print(encode({"job": request["job"], **message}).decode(), file=output, flush=True)
 
     send({"stage": "starting", "fraction": None, "remaining": None})
     with warnings.catch_warnings(record=True) as caught:
