@@ -96,34 +96,31 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     result |= {"image_mean": None, "image_difference": None}
     if n_outside == 0:
         return result
-    inside, outside = (moments(data.X, np.flatnonzero(rows)) for rows in (mask, ~mask))
+    further = [column for column in data.columns if column.kind == "number" and column.values is not None]
+    values = np.column_stack([np.empty((data.n, 0)), *(column.values for column in further)])
+    inside, outside = (
+        [np.append(*pair) for pair in zip(moments(data.X, rows), moments(values, rows), strict=True)]
+        for rows in (np.flatnonzero(mask), np.flatnonzero(~mask))
+    )
     if data.image_shape is not None:
-        result["image_mean"] = data.to_pixels(inside[0])
         low, high = data.image_range
-        difference = 255 * (inside[0] - outside[0]) / (high - low)
+        result["image_mean"] = data.to_pixels(inside[0][: data.d])
+        difference = 255 * (inside[0] - outside[0])[: data.d] / (high - low)
         result["image_difference"] = np.rint(np.clip(difference, -255, 255)).astype(int)
-    names = list(data.names)
-    means, variances, counts = (list(map(np.asarray, pair)) for pair in zip(inside, outside, strict=True))
-    for column in data.columns:
-        if column.kind == "number" and column.values is not None:
-            parts = [column.values[rows] for rows in (mask, ~mask)]
-            parts = [part[np.isfinite(part)] for part in parts]
-            if min(map(len, parts)) > 0:
-                names.append(column.name)
-                for i, part in enumerate(parts):
-                    means[i] = np.append(means[i], part.mean())
-                    variances[i] = np.append(variances[i], part.var())
-                    counts[i] = np.append(counts[i], len(part))
-    result["columns"] = _effects(names, means, variances, counts)
+    names = [*data.names, *(column.name for column in further)]
+    result["columns"] = _effects(names, inside, outside)
     result["labels"] = _enrichment(data, mask)
     return result
 
 
 def _effects(
-    names: list[str], means: list[np.ndarray], variances: list[np.ndarray], counts: list[np.ndarray]
+    names: list[str], inside: Sequence[np.ndarray], outside: Sequence[np.ndarray]
 ) -> list[dict[str, Any]]:
-    """Return standardised mean differences (Cohen's d) with 95 % intervals, the largest first."""
-    (m1, m2), (v1, v2), (n1, n2) = means, variances, counts
+    """Return standardised mean differences (Cohen's d) with 95 % intervals, the largest first.
+
+    ``inside`` and ``outside`` are means, variances and numbers of values of each column.
+    """
+    (m1, v1, n1), (m2, v2, n2) = inside, outside
     freedom = np.maximum(n1 + n2 - 2, 1)
     pooled = np.sqrt((n1 * v1 + n2 * v2) / freedom)
     scale = np.maximum(np.abs(m1), np.abs(m2))

@@ -60,7 +60,8 @@ def _numbers(column: Column) -> np.ndarray:
     if values.dtype.kind == "M":
         seconds = values.astype("datetime64[s]").astype(np.float64)
         return np.where(np.isnat(values), np.nan, seconds)
-    return np.asarray(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +220,7 @@ def moments(X: Any, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
         square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
         return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
     total, squares, count = np.zeros((3, X.shape[1]))
-    size = max(1, _BLOCK // X.shape[1])
+    size = max(1, _BLOCK // max(1, X.shape[1]))
     blocks = [which[start : start + size] for start in range(0, len(which), size)]
     for block in blocks:
         values = np.asarray(X[block], dtype=np.float64)

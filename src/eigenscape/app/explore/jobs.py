@@ -40,7 +40,6 @@ class Job:
     fraction: float | None = None
     remaining: float | None = None
     error: str | None = None
-    began: float = 0.0
     interrupted: str | None = None  # why its process was ended: "cancelled", or "postponed" for a fit
 
     @property
@@ -74,6 +73,7 @@ class JobRunner:
         self._condition = threading.Condition()
         self._waiting: list[Job] = []
         self._current: Job | None = None
+        self._began = 0.0  # when the current job began
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
         self._numbers = itertools.count(1)
@@ -94,8 +94,8 @@ class JobRunner:
             self.jobs[job.id] = job
             self._waiting.append(job)
             current = self._current
-            unasked = current is not None and current.kind in _UNASKED
-            if kind == "fit" and unasked and time.monotonic() - current.began > _PATIENCE:
+            unasked = kind == "fit" and current is not None and current.kind in _UNASKED
+            if unasked and time.monotonic() - self._began > _PATIENCE:
                 self._interrupt("postponed")
             self._condition.notify_all()
         return job
@@ -149,7 +149,8 @@ class JobRunner:
                 job = min(self._waiting, key=lambda one: (_PRIORITY[one.kind], one.number))
                 self._waiting.remove(job)
                 self._current = job
-                job.set(began=time.monotonic(), stage="starting a process", interrupted=None)
+                self._began = time.monotonic()
+                job.set(stage="starting a process", interrupted=None)
             yield job, None
             yield from self._follow(job)
             with self._condition:
