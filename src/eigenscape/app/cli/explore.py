@@ -224,7 +224,6 @@ def _explore_model(
     quiet: bool,
 ) -> Session:
     from eigenscape.app.explore.opening import (
-        add_model,
         dataset_of_table,
         first_fits,
         open_session,
@@ -248,7 +247,7 @@ def _explore_model(
         data, first_fits(list(parameters), data, parameters), standardize=standardize, annotations=annotations
     )
     try:
-        add_model(session, saved.model)
+        session.add_model(saved.model)
     except BaseException:
         session.close()
         raise

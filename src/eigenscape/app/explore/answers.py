@@ -30,13 +30,13 @@ from eigenscape.app.methods import class_name
 
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
-#: Arrays that a job computes when they are requested first, with the kind of the job and the type of a value.
+#: Arrays that a job computes when they are requested first, with the kind of the job.
 _MEASURED = {
-    "kept": ("measure", "<f4"),
-    "movement": ("movement", "<f4"),
-    "density": ("scores", "<f4"),
-    "novelty": ("scores", "<f4"),
-    "predicted": ("predicted", "<u2"),
+    "kept": "measure",
+    "movement": "movement",
+    "density": "scores",
+    "novelty": "scores",
+    "predicted": "predicted",
 }
 
 FieldText = Annotated[str, Meta(max_length=TUNING.form_text)]
@@ -124,9 +124,9 @@ def parse_mask(mask: bytes, n: int) -> np.ndarray:
 # --- data -----------------------------------------------------------------------------------------------
 
 
-def column(session: Session, index: str) -> bytes:
+def column(session: Session, index: str) -> np.ndarray:
     """Return the values of a column."""
-    return session.data.column_bytes(parse_index(index, len(session.data.columns), "column"))
+    return session.data.column_values(parse_index(index, len(session.data.columns), "column"))
 
 
 def row(session: Session, row: str) -> dict[str, Any]:
@@ -185,20 +185,20 @@ def clusters(session: Session, map_id: str) -> np.ndarray:
     found = session.find_map(map_id).array("clusters")
     if found is None:
         raise MissingError("the map has no clusters; fit spectral-clustering or mixture-ppca")
-    return found.astype("<u2")
+    return found
 
 
 def measured(name: str, session: Session, map_id: str) -> np.ndarray | Job:
     """Return a measure of each row, or the job that computes it."""
-    entry, (kind, dtype) = session.find_map(map_id), _MEASURED[name]
+    entry = session.find_map(map_id)
     found = entry.array(name)
     if found is not None:
-        return found.astype(dtype)
+        return found
     if name == "predicted" and session.data.labels is None:
         raise CommandError("the rows have no labels, from which classes could be learnt")
     if name == "kept" and entry.measures.get("reason"):
         raise CommandError(f"neighbours kept cannot be measured: {entry.measures['reason']}")
-    return session.measure(entry, kind, per_point=True)
+    return session.measure(entry, _MEASURED[name], per_point=True)
 
 
 def missing(session: Session, map_id: str, row: str) -> dict[str, list[int]]:

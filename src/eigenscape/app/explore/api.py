@@ -93,7 +93,8 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
         try:
             if body is not None:
                 raw = await request.body()
-                arguments["body"] = raw if body is bytes else msgspec.json.decode(raw, type=body)
+                is_json = issubclass(body, msgspec.Struct)
+                arguments["body"] = msgspec.json.decode(raw, type=body) if is_json else raw
             return as_response(await run_in_threadpool(handler, session, **arguments))
         except Exception as error:
             return failure(error)

@@ -138,20 +138,13 @@ class Dataset:
         found = (self.filled if filled else self.X)[which]
         return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
 
-    def feature(self, index: int) -> np.ndarray:
-        """Return the values of a feature."""
-        column = self.X[:, [index]]
-        return np.asarray(column.toarray() if is_sparse(column) else column, dtype=np.float64).ravel()
-
-    def column_bytes(self, index: int) -> bytes:
-        """Return a column as an array of float32 numbers or uint16 codes."""
+    def column_values(self, index: int) -> np.ndarray:
+        """Return the numbers or the codes of a column."""
         column = self.columns[index]
-        if column.kind == "category":
-            assert column.values is not None
-            return column.values.astype("<u2").tobytes()
-        values = self.feature(column.feature) if column.feature is not None else column.values
-        with np.errstate(over="ignore"):
-            return np.asarray(values).astype("<f4").tobytes()
+        if column.values is not None:
+            return column.values
+        values = self.X[:, [column.feature]]
+        return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
 
     def id_of(self, row: int) -> str:
         """Return the name of a row: its id, or its number counted from 0."""
@@ -166,15 +159,9 @@ class Dataset:
         return {"row": row, "id": self.id_of(row), "values": values}
 
     def _cell(self, column: DataColumn, row: int, features: np.ndarray) -> str:
+        value = features[column.feature] if column.values is None else column.values[row]
         if column.kind == "category":
-            assert column.values is not None
-            code = int(column.values[row])
-            return "" if code == TUNING.missing else column.categories[code]
-        if column.feature is not None:
-            value = float(features[column.feature])
-        else:
-            assert column.values is not None
-            value = float(column.values[row])
+            return "" if value == TUNING.missing else column.categories[value]
         return "" if np.isnan(value) else f"{value:.6g}"
 
     @cached_property

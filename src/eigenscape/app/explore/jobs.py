@@ -206,17 +206,14 @@ class JobRunner:
         process, self._process = self._process, None
         if process is None:
             return "the process did not start"
-        if self._closed:
-            process.kill()
-        try:
-            code = process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not sent is lost with the process
-                    pipe.close()
+        with contextlib.suppress(OSError), process:  # what was not sent is lost with the process
+            if self._closed:
+                process.kill()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        code = process.returncode
         if code < 0:
             name = signal.Signals(-code).name
             return f"the process that fits was ended by {name}, for example because memory ran out; fit again"

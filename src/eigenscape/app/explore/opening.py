@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.pipeline import Pipeline
 
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
@@ -23,7 +22,6 @@ from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
-from eigenscape.estimators._method import described
 
 _NESTED = (
     "pca",
@@ -110,7 +108,7 @@ def explore(
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
     session = open_session(data, first_fits(names, data), annotations=annotations)
     if model is not None:
-        add_model(session, model)
+        session.add_model(model)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -174,22 +172,6 @@ def open_session(
         session.close()
         raise
     return session
-
-
-def add_model(session: Session, model: Any, name: str | None = None) -> None:
-    """Add the map of a fitted model to a session."""
-    estimator, scaler = split_model(model)
-    if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
-        raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
-    description = described(estimator)
-    embedding = vars(estimator).get("embedding_")
-    if embedding is None or len(embedding) != session.data.n:
-        embedding = model.transform(session.data.X)
-    elif hasattr(estimator, "transform") and session.data.origin.model is not None:
-        embedding = model.transform(session.data.X)  # rows of a file need not be the training rows
-    shown = name or type(estimator).__name__
-    method = description.name if description is not None and description.command == "embed" else None
-    session.add_model(model, np.asarray(embedding), method, shown)
 
 
 def rows_of_model(model: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from eigenscape import __version__
 from eigenscape._format import to_json
@@ -25,11 +26,13 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
+from eigenscape.app.explore.inversion import split_model
 from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap, warm_up
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import class_name
+from eigenscape.estimators._method import described
 from eigenscape.exceptions import ModelFileError
 from eigenscape.options import Option, flattened
 
@@ -212,27 +215,43 @@ class Session:
             )
         )
 
-    def add_model(self, model: Any, coordinates: np.ndarray, method: str | None, name: str) -> ExploredMap:
-        """Add a map of a fitted model with the coordinates of all rows."""
-        from eigenscape.app.explore.inversion import split_model
+    def add_model(self, model: Any) -> ExploredMap:
+        """Add the map of a fitted model, or of a pipeline of a StandardScaler and one."""
         from eigenscape.app.explore.tasks import spectrum
         from eigenscape.app.io.saving import save
 
+        estimator, scaler = split_model(model)
+        if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
+            raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
+        coordinates, origin = vars(estimator).get("embedding_"), self.data.origin
+        # rows of a file need not be the training rows
+        other_rows = origin.model is not None and hasattr(estimator, "transform")
+        if coordinates is None or len(coordinates) != self.data.n or other_rows:
+            coordinates = model.transform(self.data.X)
+        coordinates = np.asarray(coordinates, dtype=np.float64)
         folder = self.folder / f"m{next(self._numbers)}"
         folder.mkdir()
-        coordinates = np.asarray(coordinates, dtype=np.float64)
         np.save(folder / "coordinates.npy", coordinates)
         with contextlib.suppress(ModelFileError, ValueError, TypeError):  # its inverse is then not measured
             save(model, folder / "model.skops")
-        estimator, scaler = split_model(model)
+        description = described(estimator)
+        method = description.name if description is not None and description.command == "embed" else None
         parameters, standardize = _changed_parameters(estimator), scaler is not None
-        origin = self.data.origin
         if method is not None and origin.model is None:
             python = origin.python(method, parameters, standardize)
             command = origin.command(method, parameters, standardize)
         else:
             python, command = origin.python_of_model(), origin.command_of_model()
-        given = (folder.name, name, method, parameters, standardize, model, coordinates, folder)
+        given = (
+            folder.name,
+            type(estimator).__name__,
+            method,
+            parameters,
+            standardize,
+            model,
+            coordinates,
+            folder,
+        )
         return self._add(ExploredMap(*given, python, command, spectrum=spectrum(estimator)))
 
     def _add(self, entry: ExploredMap) -> ExploredMap:
