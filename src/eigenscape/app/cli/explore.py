@@ -199,7 +199,8 @@ def _explore_table(
     standardize: bool,
     quiet: bool,
 ) -> Session:
-    from eigenscape.app.explore.opening import dataset_of_table, first_fits, open_session
+    from eigenscape.app.explore.data import dataset_of_table
+    from eigenscape.app.explore.opening import first_fits, open_session
     from eigenscape.app.explore.origin import Origin
 
     if source == "-":
@@ -223,12 +224,8 @@ def _explore_model(
     standardize: bool,
     quiet: bool,
 ) -> Session:
-    from eigenscape.app.explore.opening import (
-        dataset_of_table,
-        first_fits,
-        open_session,
-        rows_of_model,
-    )
+    from eigenscape.app.explore.data import dataset_of_table
+    from eigenscape.app.explore.opening import first_fits, open_session, rows_of_model
     from eigenscape.app.explore.origin import Origin
     from eigenscape.app.io import Table
     from eigenscape.app.io.table import default_names

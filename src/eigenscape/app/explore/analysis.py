@@ -96,8 +96,12 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     result |= {"image_mean": None, "image_difference": None}
     if n_outside == 0:
         return result
-    further = [column for column in data.columns if column.kind == "number" and column.values is not None]
-    values = np.column_stack([np.empty((data.n, 0)), *(column.values for column in further)])
+    further = {
+        column.name: column.values
+        for column in data.columns
+        if column.kind == "number" and column.values is not None
+    }
+    values = np.column_stack([np.empty((data.n, 0)), *further.values()])
     inside, outside = (
         [np.append(*pair) for pair in zip(moments(data.X, rows), moments(values, rows), strict=True)]
         for rows in (np.flatnonzero(mask), np.flatnonzero(~mask))
@@ -107,7 +111,7 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
         result["image_mean"] = data.to_pixels(inside[0][: data.d])
         difference = 255 * (inside[0] - outside[0])[: data.d] / (high - low)
         result["image_difference"] = np.rint(np.clip(difference, -255, 255)).astype(int)
-    names = [*data.names, *(column.name for column in further)]
+    names = [*data.names, *further]
     result["columns"] = _effects(names, inside, outside)
     result["labels"] = _enrichment(data, mask)
     return result

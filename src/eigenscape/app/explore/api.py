@@ -88,8 +88,7 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
     async def respond(request: Request) -> Response:
         name = request.headers.get("x-filename")
         given = {**request.query_params, **request.path_params, "filename": name and unquote(name)}
-        given.pop("session", None)
-        arguments = {key: value for key, value in given.items() if key in parameters}
+        arguments = {key: given[key] for key in list(parameters)[1:] if key in given}  # not the session
         try:
             if body is not None:
                 raw = await request.body()
@@ -127,7 +126,7 @@ def build_app(session: Session) -> Starlette:
     async def http_error(_: Request, error: Exception) -> Response:
         return failure(error)
 
-    handlers = {("GET", "/"): lambda _: asset(_), ("GET", "/assets/{name:path}"): asset, **HANDLERS}
+    handlers = {("GET", "/"): asset, ("GET", "/assets/{name:path}"): asset, **HANDLERS}
     routes = [
         Route(address, endpoint(session, handler), methods=[method])
         for (method, address), handler in handlers.items()

@@ -80,8 +80,8 @@ class ExploredMap:
 
     def describe(self) -> dict[str, Any]:
         """Return the map for JSON, without values of rows."""
-        shown = ("id", "name", "method", "parameters", "standardize", "n_components", "classes", "seconds")
-        shown += ("inverse_reason", "transform_reason", "warnings", "python", "command")
+        shown = ["id", "name", "method", "parameters", "standardize", "n_components", "classes", "seconds"]
+        shown += ["inverse_reason", "transform_reason", "warnings", "python", "command"]
         return {
             **{name: getattr(self, name) for name in shown},
             **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust")},

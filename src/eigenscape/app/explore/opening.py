@@ -181,7 +181,7 @@ def rows_of_model(model: Any) -> Any:
         warnings.simplefilter("ignore")
         rows = getattr(getattr(estimator, "kernel_", None), "X", None)
     embedding = vars(estimator).get("embedding_")
-    shape = () if isinstance(rows, OmittedArray) else getattr(rows, "shape", ())
+    shape: tuple[int, ...] = () if isinstance(rows, OmittedArray) else getattr(rows, "shape", ())
     if embedding is None or len(shape) != 2 or shape[0] != len(embedding):
         raise CommandError(
             f"the model ({type(estimator).__name__}) does not contain its training rows; pass them, too"
