@@ -96,12 +96,12 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     result |= {"image_mean": None, "image_difference": None}
     if n_outside == 0:
         return result
-    further = {
-        column.name: column.values
+    further = [
+        (column.name, column.values)
         for column in data.columns
         if column.kind == "number" and column.values is not None
-    }
-    values = np.column_stack([np.empty((data.n, 0)), *further.values()])
+    ]
+    values = np.column_stack([np.empty((data.n, 0)), *(each for _, each in further)])
     inside, outside = (
         [np.append(*pair) for pair in zip(moments(data.X, rows), moments(values, rows), strict=True)]
         for rows in (np.flatnonzero(mask), np.flatnonzero(~mask))
@@ -111,7 +111,7 @@ def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
         result["image_mean"] = data.to_pixels(inside[0][: data.d])
         difference = 255 * (inside[0] - outside[0])[: data.d] / (high - low)
         result["image_difference"] = np.rint(np.clip(difference, -255, 255)).astype(int)
-    names = [*data.names, *further]
+    names = [*data.names, *(name for name, _ in further)]
     result["columns"] = _effects(names, inside, outside)
     result["labels"] = _enrichment(data, mask)
     return result
