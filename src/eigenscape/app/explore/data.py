@@ -21,8 +21,6 @@ from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
 
 _OTHER = "(other)"
-#: Number of values of a block of rows.
-_BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +205,7 @@ def moments(X: Any, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
         square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
         return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
     total, squares, count = np.zeros((3, X.shape[1]))
-    size = max(1, _BLOCK // max(1, X.shape[1]))
+    size = max(1, TUNING.block_values // max(1, X.shape[1]))
     blocks = [which[start : start + size] for start in range(0, len(which), size)]
     for block in blocks:
         values = np.asarray(X[block], dtype=np.float64)
