@@ -14,8 +14,8 @@ import pytest
 from sklearn.datasets import make_swiss_roll
 
 import eigenscape
-from eigenscape import _progress_displays
-from eigenscape._progress import Stage, _listener, recording, reporting, stage
+from eigenscape import _progress, _progress_displays
+from eigenscape._progress import Line, Stage, _listener, recording, reporting, stage
 from eigenscape.options import Dictionary
 from eigenscape.quality import perturbation_stability
 
@@ -158,7 +158,7 @@ def display():
 
 def tasks():
     """The lines of rich's progress display."""
-    return display()._progress.tasks
+    return display().progress.tasks
 
 
 def test_lines_are_shared_and_lent(capsys, terminal):
@@ -202,7 +202,8 @@ def test_without_rich_progress_is_plain_text(capsys, monkeypatch):
         for _ in range(2):
             with stage("search", total=10) as advance:
                 advance(4)
-        assert (display().line("search").completed, display().line("search").total) == (20, 20)
+        line = _listener.get().lines["search"]
+        assert (line.completed, line.total) == (20, 20)
         with stage("solve"):
             pass
     captured = capsys.readouterr()
@@ -223,7 +224,7 @@ def lines_of(monkeypatch, capsys, seconds, **options):
 
 @pytest.mark.long
 def test_lines_with_the_remaining_time_come_now_and_then(monkeypatch, capsys):
-    monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.2)
+    monkeypatch.setattr(_progress, "_MIN_SECONDS", 0.2)
     first, *between, last = lines_of(monkeypatch, capsys, 1.0)
     assert first == "search ..."
     assert last.startswith("done: search ")
@@ -255,7 +256,7 @@ def test_nothing_is_printed_before_the_delay(monkeypatch, capsys):
 def test_remaining_times_are_those_of_the_steps():
 
     def remaining(elapsed, completed, total, bound=False):
-        line = _progress_displays.Line(total, bound, completed)
+        line = Line("solve", total, bound, completed)
         return line.remaining(line.stage_began + elapsed)
 
     assert remaining(60, 25, 100) == "about 3 min left"
@@ -269,15 +270,15 @@ def test_remaining_times_are_those_of_the_steps():
 @pytest.mark.long
 def test_steps_of_an_earlier_stage_do_not_count(monkeypatch):
     """An iteration that converges early completes its line, which says nothing about the next one."""
-    monkeypatch.setattr(_progress_displays, "_MIN_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "_MIN_SECONDS", 0.0)
     with reporting(True):
         with stage("iterations", total=1000, bound=True) as advance:
             advance(10)
         with stage("iterations", total=1000, bound=True) as advance:
             sleep(0.3)
             advance(100)
-            line = display().line("iterations")
-            text = line.describe("iterations", line.stage_began + 30.0)
+            line = _listener.get().lines["iterations"]
+            text = _progress_displays.describe(line, line.stage_began + 30.0)
     assert text.endswith("at most 4 min left")
 
 

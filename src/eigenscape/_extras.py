@@ -15,6 +15,7 @@ EXTRAS = {
     "distributed": "dask",
     "jinja2": "cli",
     "matplotlib": "plot",
+    "msgspec": "explore",
     "numpydoc": "cli",
     "onnx": "onnx",
     "PIL": "cli",

@@ -102,8 +102,7 @@ def test_form() -> None:
         ("shape", "choice"),
         ("sigma", "float"),
     ]
-    request = {"method": "toy-map", "parameters": {"sigma": 0.5}}
-    assert parse_request(request, 40, has_labels=False) == ("toy-map", {"sigma": 0.5})
+    assert parse_request("toy-map", {"sigma": 0.5}, 40, has_labels=False) == ("toy-map", {"sigma": 0.5})
 
 
 def test_report_and_model_file(tmp_path: Path) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from eigenscape._parameters import check_parameters
-from eigenscape._progress import reporting
+from eigenscape._progress import Line, reporting
 from eigenscape._threads import kept_threads
 from eigenscape.exceptions import NotConvergedError
 from eigenscape.options import warn_unused
@@ -80,64 +78,36 @@ def _tasks(estimator: Any) -> Iterator[None]:
         context.call_on_fit_task_end(estimator=estimator, reconstruction_attributes={})
 
 
-@dataclass(eq=False)
-class _Task:
-    """A running or finished stage."""
-
-    context: Any
-    total: float | None
-    completed: float = 0.0
-    n_reported: int = 0  # steps reported as subtasks
-    running: bool = True
-
-    @property
-    def n_steps(self) -> int:
-        """Number of subtasks that the work done so far corresponds to."""
-        if not self.total:
-            return 0
-        return int(min(self.total, _MAX_STEPS) * min(1.0, self.completed / self.total))
-
-
 class TaskDisplay:
     """A progress display that calls callbacks. What they return is ignored: no stage can be stopped."""
 
     def __init__(self, estimator: Any, context: Any) -> None:
         self._estimator, self._context = estimator, context
-        self._tasks: dict[str, _Task] = {}
-        self._lock = threading.Lock()
+        self._tasks: dict[str, Any] = {}  # contexts of running stages
+        self._reported: dict[str, tuple[float, int]] = {}  # beginning of a stage, and its steps so far
 
-    def add(self, name: str, total: float | None, bound: bool = False) -> None:
-        with self._lock:
-            context = self._context.subcontext(task_name=name, max_subtasks=None)
-            context.call_on_fit_task_begin(estimator=self._estimator)
-            self._tasks[name] = _Task(context, total)
-
-    def line(self, name: str) -> _Task:
-        return self._tasks[name]
-
-    def restart(self, name: str, total: float | None, bound: bool = False) -> None:
-        task = self._tasks.get(name)
-        if task is None or not task.running:
-            self.add(name, total, bound)
-        else:  # a stage within the stage, which has a total
-            task.total, task.completed, task.n_reported = total, 0.0, 0
-
-    def advance(self, name: str, steps: float) -> None:
-        with self._lock:
-            task = self._tasks[name]
-            task.completed += steps
-            while task.n_reported < task.n_steps:
-                task.n_reported += 1
-                step = task.context.subcontext(task_name="step")
-                step.call_on_fit_task_begin(estimator=self._estimator)
-                step.call_on_fit_task_end(estimator=self._estimator)
-
-    def finish(self, name: str) -> None:
-        with self._lock:
-            task = self._tasks[name]
-            if task.running:
-                task.running = False
-                task.context.call_on_fit_task_end(estimator=self._estimator)
+    def show(self, line: Line) -> None:
+        task = self._tasks.get(line.name)
+        if task is None:
+            task = self._tasks[line.name] = self._context.subcontext(task_name=line.name, max_subtasks=None)
+            task.call_on_fit_task_begin(estimator=self._estimator)
+        if not line.running:
+            self._tasks.pop(line.name).call_on_fit_task_end(estimator=self._estimator)
+            return
+        began, reported = self._reported.get(line.name, (0.0, 0))
+        for _ in range(reported if began == line.stage_began else 0, n_steps(line)):
+            step = task.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            step.call_on_fit_task_end(estimator=self._estimator)
+        self._reported[line.name] = line.stage_began, n_steps(line)
 
     def close(self) -> None:
         """Do nothing: callbacks are torn down by scikit-learn."""
+
+
+def n_steps(line: Line) -> int:
+    """Return the number of subtasks that the work done by a stage corresponds to."""
+    if not line.total:
+        return 0
+    total, completed = line.total - line.earlier, line.completed - line.earlier
+    return int(min(total, _MAX_STEPS) * min(1.0, completed / total)) if total > 0 else 0

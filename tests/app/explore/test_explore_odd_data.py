@@ -58,7 +58,7 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
     from eigenscape.app.explore.forms import parse_request
 
     X = RNG.standard_normal((60, 4)) * [3.0, 1.0, 1.0, 0.1]
-    assert parse_request({"method": "pca", "parameters": {"n_components": given}}, 60, False) == (
+    assert parse_request("pca", {"n_components": given}, 60, False) == (
         "pca",
         {"n_components": given},
     )

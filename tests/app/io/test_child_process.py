@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 import re
 import sys
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -75,15 +74,15 @@ def test_jobs_of_the_explorer(planted, tmp_path):
 
     X = np.random.default_rng(0).normal(size=(30, 4))
     np.save(tmp_path / "X.npy", X)
-    ended = threading.Event()
-    runner = JobRunner(tmp_path, lambda job: job.status != "running" and ended.set())
-    try:
-        request = {"standardize": False, "parameters": {"n_components": 2}, "target": str(tmp_path / "m1")}
-        job = runner.submit("fit", {**request, "method": "pca"}, lambda _: "m1", "pca")
-        assert ended.wait(120)
-        assert runner.jobs[job.id].status == "done", runner.jobs[job.id]
-    finally:
-        runner.close()
+    runner = JobRunner(tmp_path)
+    request = {"standardize": False, "parameters": {"n_components": 2}, "target": str(tmp_path / "m1")}
+    job = runner.submit("fit", {**request, "method": "pca"}, "pca")
+    results = []
+    for _, result in runner.run():
+        results += [] if result is None else [result]
+        if results or job.error:
+            runner.close()
+    assert len(results) == 1, job
     found = np.load(tmp_path / "m1" / "coordinates.npy")
     np.testing.assert_allclose(found, eigenscape.PCA(2).fit_transform(X), atol=1e-12)
     assert planted() == []

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
-from eigenscape._progress_displays import format_duration
+from eigenscape._progress import format_duration
 from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import InputOptions, load_map, split_names

@@ -199,7 +199,8 @@ def _explore_table(
     standardize: bool,
     quiet: bool,
 ) -> Session:
-    from eigenscape.app.explore.opening import dataset_of_table, first_fits, open_session
+    from eigenscape.app.explore.data import dataset_of_table
+    from eigenscape.app.explore.opening import first_fits, open_session
     from eigenscape.app.explore.origin import Origin
 
     if source == "-":
@@ -223,13 +224,8 @@ def _explore_model(
     standardize: bool,
     quiet: bool,
 ) -> Session:
-    from eigenscape.app.explore.opening import (
-        add_model,
-        dataset_of_table,
-        first_fits,
-        open_session,
-        rows_of_model,
-    )
+    from eigenscape.app.explore.data import dataset_of_table
+    from eigenscape.app.explore.opening import first_fits, open_session, rows_of_model
     from eigenscape.app.explore.origin import Origin
     from eigenscape.app.io import Table
     from eigenscape.app.io.table import default_names
@@ -248,7 +244,7 @@ def _explore_model(
         data, first_fits(list(parameters), data, parameters), standardize=standardize, annotations=annotations
     )
     try:
-        add_model(session, saved.model)
+        session.add_model(saved.model)
     except BaseException:
         session.close()
         raise

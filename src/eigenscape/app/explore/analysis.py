@@ -7,33 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset
-from eigenscape.app.explore.distances import Distances, row_blocks
+from eigenscape.app.explore.data import Dataset, moments
+from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.quality import procrustes
 
 
-def distances_from(data: Dataset, distances: Distances, row: int, scaler: Any = None) -> np.ndarray:
-    """Return the distances in the data from a row, exactly zero for itself."""
-    found = distances.between(data.rows(np.array([row]), filled=True), scaler)[0]
-    found[row] = 0.0
-    return found
-
-
-def missing_neighbors(
-    entry: ExploredMap, data: Dataset, distances: Distances, row: int
-) -> dict[str, list[int]]:
+def missing_neighbors(entry: ExploredMap, distances: Distances, row: int) -> dict[str, list[int]]:
     """Return the neighbours in the data that are not near on the map, and the reverse."""
-    k = max(1, min(TUNING.n_neighbors, data.n - 1))
-    from_row = distances_from(data, distances, row, entry.scaler)
     plane = entry.coordinates[:, :2]
-    near, shown = _nearest(from_row, row, k), _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
+    k = max(1, min(TUNING.n_neighbors, len(plane) - 1))
+    near = _nearest(distances.from_row(row, entry.scaler), row, k)
+    shown = _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
     return {
-        "missing": [one for one in near if one not in set(shown)],
-        "false": [one for one in shown if one not in set(near)],
+        "missing": [one for one in near if one not in shown],
+        "false": [one for one in shown if one not in near],
     }
 
 
@@ -102,64 +92,39 @@ def eigenfunction_grid(entry: ExploredMap, data: Dataset, component: int) -> dic
 def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     """Return the columns and labels that set the selected rows apart from the others."""
     n_inside, n_outside = int(mask.sum()), int((~mask).sum())
-    result: dict[str, Any] = {
-        "n": n_inside,
-        "columns": [],
-        "labels": [],
-        "image_mean": None,
-        "image_difference": None,
-    }
+    result: dict[str, Any] = {"n": n_inside, "columns": [], "labels": []}
+    result |= {"image_mean": None, "image_difference": None}
     if n_outside == 0:
         return result
-    inside, outside = _moments(data.X, mask), _moments(data.X, ~mask)
+    further = [
+        (column.name, column.values)
+        for column in data.columns
+        if column.kind == "number" and column.values is not None
+    ]
+    values = np.column_stack([np.empty((data.n, 0)), *(each for _, each in further)])
+    inside, outside = (
+        [np.append(*pair) for pair in zip(moments(data.X, rows), moments(values, rows), strict=True)]
+        for rows in (np.flatnonzero(mask), np.flatnonzero(~mask))
+    )
     if data.image_shape is not None:
-        result["image_mean"] = data.to_pixels(inside[0])
         low, high = data.image_range
-        difference = 255 * (inside[0] - outside[0]) / (high - low)
+        result["image_mean"] = data.to_pixels(inside[0][: data.d])
+        difference = 255 * (inside[0] - outside[0])[: data.d] / (high - low)
         result["image_difference"] = np.rint(np.clip(difference, -255, 255)).astype(int)
-    names = list(data.names)
-    means, variances, counts = (list(map(np.asarray, pair)) for pair in zip(inside, outside, strict=True))
-    for column in data.columns:
-        if column.kind == "number" and column.values is not None:
-            parts = [column.values[rows] for rows in (mask, ~mask)]
-            parts = [part[np.isfinite(part)] for part in parts]
-            if min(map(len, parts)) > 0:
-                names.append(column.name)
-                for i, part in enumerate(parts):
-                    means[i] = np.append(means[i], part.mean())
-                    variances[i] = np.append(variances[i], part.var())
-                    counts[i] = np.append(counts[i], len(part))
-    result["columns"] = _effects(names, means, variances, counts)
+    names = [*data.names, *(name for name, _ in further)]
+    result["columns"] = _effects(names, inside, outside)
     result["labels"] = _enrichment(data, mask)
     return result
 
 
-def _moments(X: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, variance and number of the known values of each column in some rows."""
-    which = np.flatnonzero(rows)
-    if is_sparse(X):
-        part = X[which].astype(np.float64)
-        mean = np.asarray(part.mean(axis=0)).ravel()
-        square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-        return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
-    total, count = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    blocks = row_blocks(len(which), X.shape[1])
-    for block in blocks:
-        values = np.asarray(X[which[block]], dtype=np.float64)
-        total += np.nansum(values, axis=0)
-        count += np.isfinite(values).sum(axis=0)
-    mean = total / np.maximum(count, 1)
-    squares = np.zeros(X.shape[1])
-    for block in blocks:
-        squares += np.nansum(np.square(np.asarray(X[which[block]], dtype=np.float64) - mean), axis=0)
-    return mean, squares / np.maximum(count, 1), count
-
-
 def _effects(
-    names: list[str], means: list[np.ndarray], variances: list[np.ndarray], counts: list[np.ndarray]
+    names: list[str], inside: Sequence[np.ndarray], outside: Sequence[np.ndarray]
 ) -> list[dict[str, Any]]:
-    """Return standardised mean differences (Cohen's d) with 95 % intervals, the largest first."""
-    (m1, m2), (v1, v2), (n1, n2) = means, variances, counts
+    """Return standardised mean differences (Cohen's d) with 95 % intervals, the largest first.
+
+    ``inside`` and ``outside`` are means, variances and numbers of values of each column.
+    """
+    (m1, v1, n1), (m2, v2, n2) = inside, outside
     freedom = np.maximum(n1 + n2 - 2, 1)
     pooled = np.sqrt((n1 * v1 + n2 * v2) / freedom)
     scale = np.maximum(np.abs(m1), np.abs(m2))
@@ -169,17 +134,9 @@ def _effects(
         variance = 1 / n1 + 1 / n2 + np.square(effect) / (2 * (n1 + n2))  # Hedges and Olkin 1985
     half = TUNING.normal * np.sqrt(variance)
     order = [int(j) for j in np.argsort(-np.abs(effect), kind="stable") if usable[j]]
-    return [
-        {
-            "name": names[j],
-            "inside": float(m1[j]),
-            "outside": float(m2[j]),
-            "effect": float(effect[j]),
-            "low": float(effect[j] - half[j]),
-            "high": float(effect[j] + half[j]),
-        }
-        for j in order[: TUNING.explained]
-    ]
+    keys = ("name", "inside", "outside", "effect", "low", "high")
+    values = (names, m1, m2, effect, effect - half, effect + half)
+    return [{key: each[j] for key, each in zip(keys, values, strict=True)} for j in order[: TUNING.explained]]
 
 
 def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
@@ -198,13 +155,6 @@ def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
             inside, outside = (int(count[code]) / total for count, total in zip(counts, totals, strict=True))
             if inside > 0:
                 ratio = inside / outside if outside > 0 else None
-                found.append(
-                    {
-                        "name": column.name,
-                        "label": label,
-                        "inside": inside,
-                        "outside": outside,
-                        "ratio": ratio,
-                    }
-                )
+                shares = {"inside": inside, "outside": outside, "ratio": ratio}
+                found.append({"name": column.name, "label": label, **shares})
     return sorted(found, key=lambda one: -(one["inside"] - one["outside"]))[: TUNING.explained]

@@ -15,7 +15,7 @@ from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import check_target, whole_file
 
 #: Largest number of annotations, of labels of each, and of characters of a name.
-_MAX_COLUMNS, _MAX_LABELS, _MAX_LENGTH = 50, 1000, 100
+_MAX_COLUMNS, _MAX_LABELS, MAX_LENGTH = 50, 1000, 100
 #: Name of the first column of a file: the number of the row, counted from 0.
 _ROW = "eigenscape_row"
 
@@ -34,7 +34,7 @@ class Annotations:
 
     def __init__(self, data: Dataset, path: str | Path | None = None) -> None:
         self.data, self.path = data, None if path is None else Path(path)
-        self._columns: dict[str, tuple[list[str], np.ndarray]] = {}
+        self._columns: dict[str, tuple[list[str], np.ndarray]] = {}  # replaced as a whole, never changed
         self._lock = threading.Lock()
         if self.path is not None:
             if self.path.suffix.lower() != ".csv":
@@ -45,32 +45,25 @@ class Annotations:
 
     def describe(self) -> list[dict[str, Any]]:
         """Return names and labels of all annotations."""
-        with self._lock:
-            return [{"name": name, "labels": list(labels)} for name, (labels, _) in self._columns.items()]
+        return [{"name": name, "labels": labels} for name, (labels, _) in self._columns.items()]
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def codes(self, name: str) -> np.ndarray | None:
         """Return the codes of an annotation, 65535 for rows without a label; None if it does not exist."""
-        with self._lock:
-            found = self._columns.get(name)
-        return None if found is None else found[1].copy()
-
-    def values(self, name: str) -> np.ndarray:
-        """Return the labels of an annotation, "" for rows without one."""
-        with self._lock:
-            labels, codes = self._columns[name]
-            texts = np.array([*labels, ""], dtype=object)
-            return texts[np.where(codes == TUNING.missing, len(labels), codes)]
+        found = self._columns.get(name)
+        return None if found is None else found[1]
 
     def as_dict(self) -> dict[str, np.ndarray]:
-        """Return all annotations by name, as columns of text."""
-        return {one["name"]: self.values(one["name"]) for one in self.describe()}
+        """Return all annotations by name: the label of each row, "" for rows without one."""
+        return {name: _texts(*column) for name, column in self._columns.items()}
 
-    def set(self, name: Any, label: Any, mask: np.ndarray) -> None:
+    def set(self, name: str, label: str, mask: np.ndarray) -> None:
         """Give a label to the rows of a mask; an empty label removes theirs."""
-        name, label = _check_text("name", name), _check_text("label", label, empty=True)
+        name, label = name.strip(), label.strip()
+        if not name or not (name + label).isprintable():
+            raise CommandError(f"name and label must be printable texts, got {name!r} and {label!r}")
         if name in (_ROW, "id"):
             raise CommandError(f"name={name!r} is reserved for rows; choose another name")
         with self._lock:
@@ -101,10 +94,7 @@ class Annotations:
         self._columns = columns
 
     def _write(self, path: Path, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
-        texts = [
-            np.array([*labels, ""], dtype=object)[np.where(codes == TUNING.missing, len(labels), codes)]
-            for labels, codes in columns.values()
-        ]
+        texts = [_texts(*column) for column in columns.values()]
         ids = [] if self.data.ids is None else [list(map(str, self.data.ids))]
         names = [_ROW, *(["id"] if ids else []), *columns]
         with whole_file(path, force=True) as part, part.open("w", newline="", encoding="utf-8") as file:
@@ -141,9 +131,6 @@ class Annotations:
             )
 
 
-def _check_text(field: str, value: Any, empty: bool = False) -> str:
-    if not isinstance(value, str) or len(value) > _MAX_LENGTH or not value.isprintable():
-        raise CommandError(f"{field} must be a printable text of at most {_MAX_LENGTH} characters")
-    if not value.strip() and not empty:
-        raise CommandError(f"{field} is empty; enter a name")
-    return value.strip()
+def _texts(labels: list[str], codes: np.ndarray) -> np.ndarray:
+    """Return the label of each row, "" for rows without one."""
+    return np.array([*labels, ""], dtype=object)[np.where(codes == TUNING.missing, len(labels), codes)]

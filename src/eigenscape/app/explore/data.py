@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
+from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.tuning import TUNING
+from eigenscape.app.io.table import Table, default_names
 from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
 
 _OTHER = "(other)"
@@ -54,7 +58,8 @@ def _numbers(column: Column) -> np.ndarray:
     if values.dtype.kind == "M":
         seconds = values.astype("datetime64[s]").astype(np.float64)
         return np.where(np.isnat(values), np.nan, seconds)
-    return np.asarray(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,20 +136,13 @@ class Dataset:
         found = (self.filled if filled else self.X)[which]
         return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
 
-    def feature(self, index: int) -> np.ndarray:
-        """Return the values of a feature."""
-        column = self.X[:, [index]]
-        return np.asarray(column.toarray() if is_sparse(column) else column, dtype=np.float64).ravel()
-
-    def column_bytes(self, index: int) -> bytes:
-        """Return a column as an array of float32 numbers or uint16 codes."""
+    def column_values(self, index: int) -> np.ndarray:
+        """Return the numbers or the codes of a column."""
         column = self.columns[index]
-        if column.kind == "category":
-            assert column.values is not None
-            return column.values.astype("<u2").tobytes()
-        values = self.feature(column.feature) if column.feature is not None else column.values
-        with np.errstate(over="ignore"):
-            return np.asarray(values).astype("<f4").tobytes()
+        if column.values is not None:
+            return column.values
+        values = self.X[:, [column.feature]]
+        return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
 
     def id_of(self, row: int) -> str:
         """Return the name of a row: its id, or its number counted from 0."""
@@ -159,15 +157,9 @@ class Dataset:
         return {"row": row, "id": self.id_of(row), "values": values}
 
     def _cell(self, column: DataColumn, row: int, features: np.ndarray) -> str:
+        value = features[column.feature] if column.values is None else column.values[row]
         if column.kind == "category":
-            assert column.values is not None
-            code = int(column.values[row])
-            return "" if code == TUNING.missing else column.categories[code]
-        if column.feature is not None:
-            value = float(features[column.feature])
-        else:
-            assert column.values is not None
-            value = float(column.values[row])
+            return "" if value == TUNING.missing else column.categories[value]
         return "" if np.isnan(value) else f"{value:.6g}"
 
     @cached_property
@@ -201,63 +193,89 @@ class Dataset:
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each feature."""
-        if is_sparse(self.X):
-            mean = np.asarray(self.X.mean(axis=0)).ravel()
-            square = np.asarray(self.X.multiply(self.X).mean(axis=0)).ravel()
-            return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
-        return np.nanmean(self.X, axis=0), np.nanstd(self.X, axis=0)
+        mean, variance, _ = moments(self.X, np.arange(self.n))
+        return mean, np.sqrt(variance)
 
 
-def build_dataset(
-    X: Any,
-    names: Sequence[str],
+def moments(X: Any, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, variance and number of the known values of each column in some rows."""
+    if is_sparse(X):
+        part = X[which].astype(np.float64)
+        mean = np.asarray(part.mean(axis=0)).ravel()
+        square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
+        return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
+    total, squares, count = np.zeros((3, X.shape[1]))
+    size = max(1, TUNING.block_values // max(1, X.shape[1]))
+    blocks = [which[start : start + size] for start in range(0, len(which), size)]
+    for block in blocks:
+        values = np.asarray(X[block], dtype=np.float64)
+        total += np.nansum(values, axis=0)
+        count += np.isfinite(values).sum(axis=0)
+    mean = total / np.maximum(count, 1)
+    for block in blocks:
+        squares += np.nansum(np.square(np.asarray(X[block], dtype=np.float64) - mean), axis=0)
+    return mean, squares / np.maximum(count, 1), count
+
+
+def dataset_of_table(
+    table: Table,
     origin: Origin,
-    *,
-    name: str,
-    labels: ArrayLike | None = None,
-    label_name: str | None = None,
-    ids: ArrayLike | None = None,
-    id_name: str | None = None,
-    extra: Mapping[str, ArrayLike] | None = None,
-    image_shape: Sequence[int] | None = None,
-    is_images: bool = False,
+    images: Sequence[int] | None = None,
     notes: Mapping[str, Any] | None = None,
-    warnings: Sequence[str] = (),
 ) -> Dataset:
-    """Validate rows and their columns and return the data of the page."""
+    """Validate the rows and columns of a table and return the data of the page."""
+    if table.kind not in ("rows", "images"):
+        raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
+    if not hasattr(table.array, "shape"):
+        raise CommandError("the explorer needs all rows in memory; read them without stream=True")
+    X = _check_rows(table.array if is_sparse(table.array) else np.asarray(table.array))
     n, d = X.shape
+    names = tuple(map(str, table.names or default_names(d)))
     if len(names) != d:
         raise ValueError(f"columns has {len(names)} names, but the data have {d} columns; pass one for each")
-    given = None if ids is None else np.asarray(ids)
-    if given is not None and given.shape != (n,):
-        raise ValueError(f"ids must have shape ({n},), one value per row, got {given.shape}")
-    columns = []
-    as_labels = None if labels is None else np.asarray(labels)
-    if as_labels is not None:
-        columns.append(data_column(label_name or "label", as_labels, "label", n))
-    columns += [data_column(key, values, "extra", n) for key, values in (extra or {}).items()]
-    remarks = list(warnings)
-    if image_shape is None:
-        columns += [
-            DataColumn(shorten(names[j]), "number", feature=j) for j in range(min(d, TUNING.max_features))
-        ]
+    labels, ids = (None if each is None else np.asarray(each) for each in (table.labels, table.ids))
+    if ids is not None and ids.shape != (n,):
+        raise ValueError(f"ids must have shape ({n},), one value per row, got {ids.shape}")
+    columns = [] if labels is None else [data_column(table.label_name or "label", labels, "label", n)]
+    columns += [data_column(key, values, "extra", n) for key, values in table.extra.items()]
+    remarks = list(table.remarks)
+    shape = table.image_shape if images is None else images
+    if shape is None:
+        shown = names[: TUNING.max_features]
+        columns += [DataColumn(shorten(name), "number", feature=j) for j, name in enumerate(shown)]
         if d > TUNING.max_features:
             remarks.append(f"the first {TUNING.max_features} of {d} features are listed as columns")
     return Dataset(
         X,
-        tuple(map(str, names)),
+        names,
         origin,
-        name=shorten(name),
+        name=shorten(Path(table.source).name or "data"),
         columns=tuple(columns),
-        label=0 if columns and as_labels is not None else None,
-        labels=as_labels,
-        ids=given,
-        id_name=id_name,
-        image_shape=None if image_shape is None else check_image_shape(image_shape, d),
-        is_images=is_images,
-        notes=dict(notes or {}),
+        label=None if labels is None else 0,
+        labels=labels,
+        ids=ids,
+        id_name=table.id_name,
+        image_shape=None if shape is None else check_image_shape(shape, d),
+        is_images=table.kind == "images",
+        notes={"columns": list(names)} if notes is None else notes,
         warnings=tuple(remarks),
     )
+
+
+def _check_rows(rows: Any) -> Any:
+    """Return rows as an array of floating-point numbers, dense or csr."""
+    if is_sparse(rows):
+        return sparse.csr_array(checked_sparse(rows)).astype(np.float64)
+    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"
+        )
+    X = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    if len(X) < 2:
+        raise ValueError(f"X has {len(X)} rows; at least 2 are needed")
+    if np.isinf(X).any():
+        raise ValueError("X has infinite values; remove them or mark them as missing (NaN)")
+    return X
 
 
 def check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:

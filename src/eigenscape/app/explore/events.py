@@ -1,78 +1,65 @@
-"""Events sent to all open pages."""
+"""Events sent to all open pages, and JSON."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
+
+import msgspec
 
 from eigenscape.app.explore.tuning import TUNING
 
+Queue = asyncio.Queue[str | None]
 
-class Subscription:
-    """Events for one page, received in its event loop."""
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
-
-    def push(self, text: str | None) -> None:
-        """Add an event; called from any thread. None ends the events."""
-        try:
-            self._loop.call_soon_threadsafe(self._put, text)
-        except RuntimeError:  # the loop is closed
-            return
-
-    def _put(self, text: str | None) -> None:
-        if self._queue.qsize() < TUNING.waiting_events or text is None:
-            self._queue.put_nowait(text)
-        else:
-            self._queue.put_nowait(None)
-
-    async def next(self, seconds: float) -> str | None:
-        """Return the next event, or a comment if there is none for some seconds; None at the end."""
-        try:
-            return await asyncio.wait_for(self._queue.get(), seconds)
-        except TimeoutError:
-            return ": waiting\n\n"
+def encode(value: Any) -> bytes:
+    """Return a value with NumPy arrays and scalars as JSON; numbers that JSON does not have become null."""
+    return msgspec.json.encode(value, enc_hook=lambda other: other.tolist())
 
 
 class Events:
-    """All subscriptions of a server."""
+    """Queues of events, one for each page; :meth:`publish` may be called from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._subscriptions: set[Subscription] = set()
+        self._queues: dict[Queue, asyncio.AbstractEventLoop] = {}
         self._closed = False
 
-    def subscribe(self) -> Subscription:
-        """Return a new subscription."""
-        subscription = Subscription()
-        with self._lock:
-            self._subscriptions.add(subscription)
-            closed = self._closed
-        if closed:
-            subscription.push(None)
-        return subscription
+    def subscribe(self) -> AsyncIterator[str]:
+        """Return the events from now on, with a comment after some seconds without one."""
+        queue: Queue = asyncio.Queue()
+        self._queues[queue] = asyncio.get_running_loop()
+        return self._stream(queue)
 
-    def unsubscribe(self, subscription: Subscription) -> None:
-        """End a subscription."""
-        with self._lock:
-            self._subscriptions.discard(subscription)
+    async def _stream(self, queue: Queue) -> AsyncIterator[str]:
+        text: str | None = ": connected\n\n"
+        try:
+            while text is not None:
+                yield text
+                if self._closed:
+                    return
+                try:
+                    text = await asyncio.wait_for(queue.get(), TUNING.event_seconds)
+                except TimeoutError:
+                    text = ": waiting\n\n"
+        finally:
+            del self._queues[queue]
 
     def publish(self, event: str, value: Any) -> None:
-        """Send an event to all pages; called from any thread."""
-        text = f"event: {event}\ndata: {json.dumps(value, allow_nan=False)}\n\n"
-        with self._lock:
-            subscriptions = list(self._subscriptions)
-        for subscription in subscriptions:
-            subscription.push(text)
+        """Send an event to all pages."""
+        self._send(f"event: {event}\ndata: {encode(value).decode()}\n\n")
 
     def close(self) -> None:
-        """End all subscriptions."""
-        with self._lock:
-            self._closed = True
-            subscriptions = list(self._subscriptions)
-        for subscription in subscriptions:
-            subscription.push(None)
+        """End the events of all pages."""
+        self._closed = True
+        self._send(None)
+
+    def _send(self, text: str | None) -> None:
+        for queue, loop in list(self._queues.items()):
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(_put, queue, text)
+
+
+def _put(queue: Queue, text: str | None) -> None:
+    queue.put_nowait(text if queue.qsize() < TUNING.waiting_events else None)

@@ -71,49 +71,36 @@ def _describe(field: Parameter, n: int) -> dict[str, Any]:
 
 
 def _field_type(field: Parameter, choices: list[Any]) -> str:
-    numbers = {"int", "float"} & set(field.types)
-    if choices and not numbers:
-        return "choice"
-    if choices:
-        return "text"  # a number or one of the choices
-    if "bool" in field.types:
-        return "bool"
-    if "float" in field.types:
-        return "float"
-    return "int" if "int" in field.types else "text"
+    if choices:  # with a number or one of the choices as text
+        return "text" if {"int", "float"} & set(field.types) else "choice"
+    return next((name for name in ("bool", "float", "int") if name in field.types), "text")
 
 
 def _limits(field: Parameter, n: int) -> tuple[float | None, float | None]:
     if "int" not in field.types and "float" not in field.types:
         return None, None
     low = None if field.limits is None else field.limits.minimum
-    if field.name == "n_components" and "float" in field.types:
-        low = 0  # a share of the variance
-    if field.name == "random_state":
-        low = 0
+    if field.name == "random_state" or (field.name == "n_components" and "float" in field.types):
+        low = 0  # n_components may be a share of the variance
     if field.limits is not None and field.limits.below < math.inf:
         return low, field.limits.below - 0.01
     return low, _AT_MOST[field.name](n) if field.name in _AT_MOST else None
 
 
-def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple[str, dict[str, Any]]:
-    """Return the method and the parameters of a request to fit; raise CommandError naming the field."""
-    name = request.get("method")
-    if not isinstance(name, str) or len(name) > TUNING.form_text:
-        raise CommandError(f"method must be the name of a method, got {_shown(name)}")
+def parse_request(
+    name: str, given: Mapping[str, Any], n: int, has_labels: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters of a form; raise CommandError naming the field."""
     cls = estimator_class(name)
     method, fields = cls._method.name, _fields(cls)
     if cls._method.sequence:
         raise CommandError(f"method={method} is not fitted to a table of rows; choose another method")
     if cls._method.groups and not has_labels:
         raise CommandError(f"method={method} needs labels of the rows; choose another method")
-    given = request.get("parameters", {})
-    if not isinstance(given, dict):
-        raise CommandError(f"parameters must be an object of names and values, got {_shown(given)}")
     chosen = {}
     for key, value in given.items():
         if key not in fields:
-            raise CommandError(f"{method} has no parameter {_shown(key)}; it has {', '.join(fields)}")
+            raise CommandError(f"{method} has no parameter {key!r}; it has {', '.join(fields)}")
         if key in _LABELLED and not has_labels:
             raise CommandError(f"{key} needs labels of the rows, and these have none; leave it out")
         parsed = parse_value(fields[key], value, n)
@@ -125,29 +112,16 @@ def parse_request(request: Mapping[str, Any], n: int, has_labels: bool) -> tuple
 
 def parse_value(field: Parameter, value: Any, n: int) -> Any:
     """Return the value of a field as the estimator takes it; raise CommandError if it is invalid."""
-    if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > TUNING.form_text):
-        raise CommandError(f"{field.name} must be one value, got {_shown(value)}")
-    text = "none" if value is None else str(value)
-    if isinstance(value, float) and value.is_integer() and "float" not in field.types:
-        text = str(int(value))
-    if text.strip() == "" and "None" in field.types:
-        text = "none"
-    if isinstance(value, bool) and "bool" not in field.types:
-        raise CommandError(f"{field.name} must be {field.type_text}, got {_shown(value)}")
-    parsed = field.parse(text, field.name)
+    is_none = value is None or (not str(value).strip() and "None" in field.types)
+    parsed = field.parse("none" if is_none else str(value), field.name)
     if _PRECOMPUTED in str(parsed):
         raise CommandError(f"{field.name}={parsed} needs a matrix of distances, but the data are rows")
-    low, high = _limits(field, n)
     if isinstance(parsed, int | float) and not isinstance(parsed, bool):
-        if parsed != parsed or abs(parsed) == float("inf"):
-            raise CommandError(f"{field.name} must be a finite number, got {_shown(value)}")
+        low, high = _limits(field, n)
+        if not math.isfinite(parsed):
+            raise CommandError(f"{field.name} must be a finite number, got {value!r}")
         if low is not None and parsed < low:
-            raise CommandError(f"{field.name} must be at least {low}, got {_shown(value)}")
+            raise CommandError(f"{field.name} must be at least {low}, got {value!r}")
         if high is not None and parsed > high:
-            raise CommandError(f"{field.name} must be at most {high} for {n} rows, got {_shown(value)}")
+            raise CommandError(f"{field.name} must be at most {high} for {n} rows, got {value!r}")
     return parsed
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -70,34 +70,18 @@ class PlaneIndex:
         return int(row), float(distance)
 
 
-def check_point(point: Any, components: Any, n_components: int) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Validate a point of the map and the coordinates that it has."""
-    if (
-        not isinstance(components, list)
-        or not components
-        or not all(isinstance(one, int) and not isinstance(one, bool) for one in components)
-        or len(set(components)) != len(components)
-        or not all(0 <= one < n_components for one in components)
-    ):
-        raise CommandError(
-            f"components must be different integers from 0 to {n_components - 1}, got {str(components)[:60]}"
-        )
-    if (
-        not isinstance(point, list)
-        or len(point) != len(components)
-        or not all(isinstance(value, int | float) and not isinstance(value, bool) for value in point)
-        or not np.isfinite(np.array(point, dtype=np.float64)).all()
-    ):
-        raise CommandError(f"point must have {len(components)} finite numbers, got {str(point)[:60]}")
-    return np.array(point, dtype=np.float64), tuple(components)
-
-
-def invert(entry: Any, data: Dataset, point: np.ndarray, components: tuple[int, ...]) -> dict[str, Any]:
+def invert(entry: Any, data: Dataset, point: list[float], components: list[int]) -> dict[str, Any]:
     """Return the row at a point of a map, or the reason why it is refused."""
+    if len(set(components)) != len(components) or not set(components) <= set(range(entry.n_components)):
+        raise CommandError(
+            f"components must be different integers from 0 to {entry.n_components - 1}, got {components[:9]}"
+        )
+    if len(point) != len(components):
+        raise CommandError(f"point must have {len(components)} finite numbers, got {len(point)}")
     if entry.inverse_reason is not None:
         return {"refused": entry.inverse_reason}
-    index = entry.plane_index(components)
-    row, distance = index.nearest(point)
+    index = entry.plane_index(tuple(components))
+    row, distance = index.nearest(np.array(point))
     if distance > index.limit:
         return {
             "refused": f"no data are near: the nearest point is {distance:.3g} away, and the inverse is"
@@ -106,14 +90,13 @@ def invert(entry: Any, data: Dataset, point: np.ndarray, components: tuple[int, 
             "distance": distance,
         }
     full = entry.coordinates[row].copy()
-    full[list(components)] = point
+    full[components] = point
     found = np.asarray(entry.estimator.inverse_transform(full[None, :]), dtype=np.float64)
     found = found if entry.scaler is None else entry.scaler.inverse_transform(found)
-    values = found[0]
-    image = None if data.image_shape is None else data.to_pixels(values).tolist()
+    is_image = data.image_shape is not None
     return {
-        "image": image,
-        "columns": [] if image is not None else profile(values, data),
+        "image": data.to_pixels(found[0]) if is_image else None,
+        "columns": [] if is_image else profile(found[0], data),
         "error": entry.measures.get("inverse_error"),
         "nearest": row,
         "distance": distance,
@@ -128,11 +111,5 @@ def profile(values: np.ndarray, data: Dataset) -> list[dict[str, Any]]:
     if len(values) > TUNING.max_shown:
         shown = np.argsort(-scaled, kind="stable")[: TUNING.max_shown]
     return [
-        {
-            "name": data.names[j],
-            "value": float(values[j]),
-            "mean": float(mean[j]),
-            "deviation": float(deviation[j]),
-        }
-        for j in shown
+        {"name": data.names[j], "value": values[j], "mean": mean[j], "deviation": deviation[j]} for j in shown
     ]

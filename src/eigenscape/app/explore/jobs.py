@@ -9,8 +9,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,126 +22,102 @@ _PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2,
 _WAITING = "waiting"
 #: Kinds of jobs that nobody asked for, and the seconds after which they are postponed for a fit.
 _UNASKED, _PATIENCE = ("measure", "suggestions"), 5.0
+#: Fields of a job that the page shows.
+_SHOWN = ("id", "kind", "method", "status", "stage", "fraction", "remaining", "error", "map")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Job:
-    """State of a job, as the page shows it."""
+    """A request to the process that fits, and its state."""
 
-    id: str
+    number: int
     kind: str  # a key of _PRIORITY
+    request: dict[str, Any]
     method: str | None = None
+    map: str | None = None
     status: str = "running"  # "running", "done", "failed" or "cancelled"
     stage: str = _WAITING
     fraction: float | None = None
     remaining: float | None = None
     error: str | None = None
-    map: str | None = None
+    interrupted: str | None = None  # why its process was ended: "cancelled", or "postponed" for a fit
+
+    @property
+    def id(self) -> str:
+        """Name of the job in requests."""
+        return f"j{self.number}"
+
+    def set(self, **changes: Any) -> None:
+        """Change some fields."""
+        vars(self).update(changes)
 
     def describe(self) -> dict[str, Any]:
         """Return the job for JSON."""
-        return asdict(self)
-
-
-@dataclass(eq=False)
-class _Entry:
-    """A job with its request and the function that takes its result."""
-
-    job: Job
-    request: dict[str, Any]
-    on_done: Callable[[dict[str, Any]], str | None]
-    cancelled: bool = False
-    postponed: bool = False  # its process was ended for a fit, and it is run again
-    began: float = 0.0
-    order: int = 0
-
-
-def _order(entry: _Entry) -> tuple[int, int]:
-    """Return the sort key of waiting jobs."""
-    return _PRIORITY[entry.job.kind], entry.order
+        return {name: getattr(self, name) for name in _SHOWN}
 
 
 @dataclass(eq=False)
 class JobRunner:
-    """Runs jobs in a child process, one at a time; a thread follows them.
+    """Runs jobs in a child process, one at a time.
 
     Parameters
     ----------
     folder : Path
         Folder with the rows, and for results.
-    on_change : callable
-        Receives every new state of a job.
     """
 
     folder: Path
-    on_change: Callable[[Job], None]
     jobs: dict[str, Job] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._condition = threading.Condition()
-        self._waiting: list[_Entry] = []
-        self._current: _Entry | None = None
+        self._waiting: list[Job] = []
+        self._current: Job | None = None
+        self._began = 0.0  # when the current job began
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
         self._numbers = itertools.count(1)
-        self._thread = threading.Thread(target=self._run, name="eigenscape jobs", daemon=True)
-        self._thread.start()
 
     def submit(
-        self,
-        kind: str,
-        request: dict[str, Any],
-        on_done: Callable[[dict[str, Any]], str | None],
-        method: str | None = None,
-        map_id: str | None = None,
+        self, kind: str, request: dict[str, Any], method: str | None = None, map_id: str | None = None
     ) -> Job:
-        """Add a job; ``on_done(result)``, called in the thread of the runner, may return the id of a map."""
+        """Add a job; a fit postpones a long job that nobody asked for."""
         with self._condition:
             if self._closed:
                 raise RuntimeError("the explorer is closed")
             if len(self._waiting) >= TUNING.waiting_jobs:
                 raise ValueError(f"{TUNING.waiting_jobs} jobs are waiting already; cancel some of them first")
-            number = next(self._numbers)
-            job = Job(f"j{number}", kind, method, map=map_id)
-            entry = _Entry(job, {**request, "job": job.id, "kind": kind}, on_done, order=number)
-            self._waiting.append(entry)
-            self._waiting.sort(key=_order)
-            self._postpone_for(kind)
+            job = Job(next(self._numbers), kind, request, method, map_id)
+            ended = [key for key, other in self.jobs.items() if other.status != "running"]
+            for key in ended[: max(0, len(ended) - TUNING.ended_jobs)]:
+                del self.jobs[key]
+            self.jobs[job.id] = job
+            self._waiting.append(job)
+            current = self._current
+            unasked = kind == "fit" and current is not None and current.kind in _UNASKED
+            if unasked and time.monotonic() - self._began > _PATIENCE:
+                self._interrupt("postponed")
             self._condition.notify_all()
-        self._update(entry)
         return job
 
-    def _postpone_for(self, kind: str) -> None:
-        """End the process of a long job that nobody asked for, if a fit waits; it is run again later."""
-        current = self._current
-        if kind != "fit" or current is None or current.job.kind not in _UNASKED:
-            return
-        if time.monotonic() - current.began > _PATIENCE:
-            current.postponed = True
-            self._kill()
-
-    def cancel(self, job_id: str) -> bool:
-        """Cancel a job; return whether it was running or waiting. Its process is ended."""
+    def cancel(self, job_id: str) -> Job | None:
+        """Cancel a job that runs or waits, and return it; the process of a running one is ended."""
         with self._condition:
-            entry = next((one for one in self._waiting if one.job.id == job_id), None)
-            if entry is not None:
-                self._waiting.remove(entry)
-                entry.cancelled = True
-            elif self._current is not None and self._current.job.id == job_id:
-                self._current.cancelled = True
-                self._kill()
-                return True
-        if entry is None:
-            return False
-        self._update(entry, status="cancelled", stage="cancelled")
-        return True
+            if self._current is not None and self._current.id == job_id:
+                self._interrupt("cancelled")
+                return self._current
+            job = next((one for one in self._waiting if one.id == job_id), None)
+            if job is not None:
+                self._waiting.remove(job)
+                job.set(status="cancelled", stage="cancelled")
+            return job
 
     def running(self, kind: str, map_id: str) -> Job | None:
         """Return the job of a kind for a map that runs or waits, if there is one."""
-        for job in list(self.jobs.values()):
-            if job.kind == kind and job.map == map_id and job.status == "running":
-                return job
-        return None
+        wanted = (kind, map_id, "running")
+        return next(
+            (one for one in list(self.jobs.values()) if (one.kind, one.map, one.status) == wanted), None
+        )
 
     @property
     def pid(self) -> int | None:
@@ -150,77 +126,64 @@ class JobRunner:
         return None if process is None or process.poll() is not None else process.pid
 
     def close(self) -> None:
-        """End the child process and the thread."""
+        """End the child process, and :meth:`run`."""
         with self._condition:
             self._closed = True
             self._waiting.clear()
-            self._kill()
+            self._interrupt("cancelled")
             self._condition.notify_all()
-        self._thread.join(timeout=10)
 
-    def _kill(self) -> None:
-        process = self._process
-        if process is not None:
-            process.kill()
+    def _interrupt(self, why: str) -> None:
+        if self._current is not None:
+            self._current.interrupted = why
+        if self._process is not None:
+            self._process.kill()
 
-    def _update(self, entry: _Entry, **changes: Any) -> None:
-        entry.job = replace(entry.job, **changes)
-        self.jobs[entry.job.id] = entry.job
-        ended = [key for key, job in list(self.jobs.items()) if job.status != "running"]
-        for key in ended[: max(0, len(ended) - TUNING.ended_jobs)]:
-            self.jobs.pop(key, None)
-        self.on_change(entry.job)
-
-    def _run(self) -> None:
+    def run(self) -> Iterator[tuple[Job, dict[str, Any] | None]]:
+        """Run jobs until the runner is closed; yield a job after each change, and once with its result."""
         while True:
             with self._condition:
                 self._condition.wait_for(lambda: self._waiting or self._closed)
                 if self._closed:
-                    self._end()
-                    return
-                self._current = self._waiting.pop(0)
-            try:
-                self._follow(self._current)
-            except Exception as error:  # a result that cannot be used fails its job, not the server
-                self._update(self._current, status="failed", error=str(error) or type(error).__name__)
+                    break
+                job = min(self._waiting, key=lambda one: (_PRIORITY[one.kind], one.number))
+                self._waiting.remove(job)
+                self._current = job
+                self._began = time.monotonic()
+                job.set(stage="starting a process", interrupted=None)
+            yield job, None
+            yield from self._follow(job)
             with self._condition:
                 self._current = None
+            if job.interrupted:  # its process may be ending, also if the job was done before
+                self._end()
+        self._end()
 
-    def _follow(self, entry: _Entry) -> None:
-        entry.began = time.monotonic()
-        self._update(entry, stage="starting a process")
-        for message in self._messages(entry):
-            if "progress" in message:
-                self._update(entry, **message["progress"])
-            elif "error" in message:
-                self._update(entry, status="failed", error=message["error"], remaining=None)
+    def _follow(self, job: Job) -> Iterator[tuple[Job, dict[str, Any] | None]]:
+        for message in self._messages(job):
+            if "done" in message:
+                yield job, message["done"]
                 return
-            elif "done" in message:
-                found = entry.on_done(message["done"])
-                self._update(
-                    entry,
-                    status="done",
-                    stage="done",
-                    fraction=1.0,
-                    remaining=None,
-                    map=found or entry.job.map,
-                )
+            job.set(**message)
+            yield job, None
+            if job.status != "running":
                 return
         reason = self._end()
-        if entry.postponed and not entry.cancelled:
-            entry.postponed = False
-            self._update(entry, stage=_WAITING, fraction=None, remaining=None)
+        job.set(fraction=None, remaining=None)
+        if job.interrupted == "postponed":
+            job.set(stage=_WAITING)
             with self._condition:
-                self._waiting = sorted([*self._waiting, entry], key=_order)
-        elif entry.cancelled:
-            self._update(entry, status="cancelled", stage="cancelled", fraction=None, remaining=None)
+                self._waiting.append(job)
+        elif job.interrupted == "cancelled":
+            job.set(status="cancelled", stage="cancelled")
         else:
-            self._update(entry, status="failed", error=reason, remaining=None)
+            job.set(status="failed", error=reason)
+        yield job, None
 
-    def _messages(self, entry: _Entry) -> Iterator[dict[str, Any]]:
+    def _messages(self, job: Job) -> Iterator[dict[str, Any]]:
         """Send a request and yield the messages about it, until the process ends."""
         with self._condition:
-            if self._closed or entry.cancelled:
+            if self._closed or job.interrupted:
                 return
             if self._process is None or self._process.poll() is not None:
                 self._process = start_process(self.folder)
@@ -228,11 +191,12 @@ class JobRunner:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps(entry.request) + "\n")
+            request = {**job.request, "job": job.id, "kind": job.kind}
+            process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
             for line in process.stdout:
                 message = json.loads(line)
-                if message.pop("job") == entry.job.id:
+                if message.pop("job") == job.id:
                     yield message
         except (OSError, ValueError):  # the process was killed while it read or wrote
             return
@@ -242,17 +206,14 @@ class JobRunner:
         process, self._process = self._process, None
         if process is None:
             return "the process did not start"
-        if self._closed:
-            process.kill()
-        try:
-            code = process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not sent is lost with the process
-                    pipe.close()
+        with contextlib.suppress(OSError), process:  # what was not sent is lost with the process
+            if self._closed:
+                process.kill()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        code = process.returncode
         if code < 0:
             name = signal.Signals(-code).name
             return f"the process that fits was ended by {name}, for example because memory ran out; fit again"

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._format import to_json
 from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.inversion import PlaneIndex, inverse_reason, split_model
 
@@ -81,33 +80,18 @@ class ExploredMap:
 
     def describe(self) -> dict[str, Any]:
         """Return the map for JSON, without values of rows."""
-        measures = self.measures
-        return to_json(
-            {
-                "id": self.id,
-                "name": self.name,
-                "method": self.method,
-                "parameters": self.parameters,
-                "standardize": self.standardize,
-                "n_components": self.n_components,
-                "n_clusters": self._n_clusters(),
-                "classes": self.classes,
-                "seconds": self.seconds,
-                "explained": self._explained(),
-                "eigenvalues": self.spectrum.get("eigenvalues") is not None,
-                "has_inverse": self.inverse_reason is None,
-                "has_transform": self.transform_reason is None,
-                "inverse_reason": self.inverse_reason,
-                "transform_reason": self.transform_reason,
-                "inverse_error": measures.get("inverse_error"),
-                "kept_mean": measures.get("kept_mean"),
-                "trust": measures.get("trust"),
-                "verdict": self._verdict(),
-                "warnings": self.warnings,
-                "python": self.python,
-                "command": self.command,
-            }
-        )
+        shown = ["id", "name", "method", "parameters", "standardize", "n_components", "classes", "seconds"]
+        shown += ["inverse_reason", "transform_reason", "warnings", "python", "command"]
+        return {
+            **{name: getattr(self, name) for name in shown},
+            **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust")},
+            "n_clusters": self._n_clusters(),
+            "explained": self._explained(),
+            "eigenvalues": self.spectrum.get("eigenvalues") is not None,
+            "has_inverse": self.inverse_reason is None,
+            "has_transform": self.transform_reason is None,
+            "verdict": self._verdict(),
+        }
 
     def _n_clusters(self) -> int:
         clusters = self.array("clusters")
@@ -148,7 +132,7 @@ def warm_up(entry: ExploredMap, distances: Distances) -> None:
     try:
         if entry.transform_reason is None:
             entry.model.transform(distances.data.X[:1])
-            distances.usual(entry.scaler)
+            distances.index(entry.scaler)
         if entry.inverse_reason is None:
             entry.estimator.inverse_transform(entry.coordinates[:1])
     except (ValueError, RuntimeError, ArithmeticError):  # the request itself gives the reason

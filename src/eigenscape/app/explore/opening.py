@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.pipeline import Pipeline
 
-from eigenscape._numbers import checked_sparse
 from eigenscape._omitted import OmittedArray
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
-from eigenscape.app.explore.data import Dataset, build_dataset
+from eigenscape.app.explore.data import Dataset, dataset_of_table
 from eigenscape.app.explore.inversion import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
-from eigenscape.app.io.table import default_names
-from eigenscape.estimators._method import described
 
 _NESTED = (
     "pca",
@@ -113,7 +108,7 @@ def explore(
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
     session = open_session(data, first_fits(names, data), annotations=annotations)
     if model is not None:
-        add_model(session, model)
+        session.add_model(model)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -131,66 +126,16 @@ def as_dataset(
     images: Sequence[int] | None,
 ) -> Dataset:
     """Return the data of arrays or of a table."""
-    if isinstance(rows, Table):
-        return dataset_of_table(rows, Origin(), images, labels=labels, ids=ids)
-    names = [str(name) for name in getattr(rows, "columns", [])] if columns is None else list(columns)
-    if not is_sparse(rows):
-        rows = np.asarray(rows)
-        if rows.ndim in (3, 4):
-            images = rows.shape[1:] if images is None else images
-            rows = rows.reshape(len(rows), -1)
-    X = _check_rows(rows)
-    names = names or list(default_names(X.shape[1]))
-    return build_dataset(
-        X, names, Origin(), name="data", labels=labels, ids=ids, image_shape=images, notes={"columns": names}
-    )
-
-
-def _check_rows(rows: Any) -> Any:
-    """Return rows as an array of floating-point numbers, dense or csr."""
-    if is_sparse(rows):
-        return sparse.csr_array(checked_sparse(rows)).astype(np.float64)
-    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"
-        )
-    X = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    if len(X) < 2:
-        raise ValueError(f"X has {len(X)} rows; at least 2 are needed")
-    if np.isinf(X).any():
-        raise ValueError("X has infinite values; remove them or mark them as missing (NaN)")
-    return X
-
-
-def dataset_of_table(
-    table: Table,
-    origin: Origin,
-    images: Sequence[int] | None = None,
-    notes: Mapping[str, Any] | None = None,
-    labels: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
-) -> Dataset:
-    """Return the data of a table that was read from a file."""
-    if table.kind not in ("rows", "images"):
-        raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
-    if not hasattr(table.array, "shape"):
-        raise CommandError("the explorer needs all rows in memory; read them without stream=True")
-    X = table.array if is_sparse(table.array) else np.asarray(table.array)
-    return build_dataset(
-        _check_rows(X),
-        table.names or default_names(X.shape[1]),
-        origin,
-        name=Path(table.source).name or "data",
-        labels=table.labels if labels is None else labels,
-        label_name=table.label_name,
-        ids=table.ids if ids is None else ids,
-        id_name=table.id_name,
-        extra=table.extra,
-        image_shape=table.image_shape if images is None else images,
-        is_images=table.kind == "images",
-        notes=notes if notes is not None else {"columns": list(table.names)},
-        warnings=table.remarks,
-    )
+    if not isinstance(rows, Table):
+        names = getattr(rows, "columns", ()) if columns is None else columns
+        if not is_sparse(rows):
+            rows = np.asarray(rows)
+            if rows.ndim in (3, 4):
+                images = rows.shape[1:] if images is None else images
+                rows = rows.reshape(len(rows), -1)
+        rows = Table(rows, names=tuple(map(str, names)))
+    given = {key: np.asarray(value) for key, value in (("labels", labels), ("ids", ids)) if value is not None}
+    return dataset_of_table(replace(rows, **given), Origin(), images)
 
 
 def first_fits(
@@ -218,12 +163,10 @@ def open_session(
     annotations: str | Path | None = None,
 ) -> Session:
     """Return a session whose first jobs are started."""
-    kept = Annotations(data, annotations)
-    session = Session(data, kept)
+    session = Session(data, Annotations(data, annotations))
     try:
         for request in fits:
-            chosen = {key: request[key] for key in ("method", "parameters")}
-            session.fit({**chosen, "standardize": standardize}, request.get("fewer_components", False))
+            session.fit(**request, standardize=standardize)
         session.suggest()
     except BaseException:
         session.close()
@@ -231,40 +174,15 @@ def open_session(
     return session
 
 
-def add_model(session: Session, model: Any, name: str | None = None) -> None:
-    """Add the map of a fitted model to a session."""
-    estimator, scaler = split_model(model)
-    if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
-        raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
-    description = described(estimator)
-    embedding = vars(estimator).get("embedding_")
-    if embedding is None or len(embedding) != session.data.n:
-        embedding = model.transform(session.data.X)
-    elif hasattr(estimator, "transform") and session.data.origin.model is not None:
-        embedding = model.transform(session.data.X)  # rows of a file need not be the training rows
-    shown = name or type(estimator).__name__
-    method = description.name if description is not None and description.command == "embed" else None
-    session.add_model(model, np.asarray(embedding), method, shown)
-
-
 def rows_of_model(model: Any) -> Any:
     """Return the training rows that a model contains; raise if it does not contain all of them."""
     estimator, scaler = split_model(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernel = inspect.getattr_static(estimator, "kernel_", None) is not None or "_model_" in vars(
-            estimator
-        )
-        rows = getattr(getattr(estimator, "kernel_", None), "X", None) if kernel else None
+        rows = getattr(getattr(estimator, "kernel_", None), "X", None)
     embedding = vars(estimator).get("embedding_")
-    usable = (
-        rows is not None
-        and not isinstance(rows, OmittedArray)
-        and len(getattr(rows, "shape", ())) == 2
-        and embedding is not None
-        and rows.shape[0] == len(embedding)
-    )
-    if not usable:
+    shape: tuple[int, ...] = () if isinstance(rows, OmittedArray) else getattr(rows, "shape", ())
+    if embedding is None or len(shape) != 2 or shape[0] != len(embedding):
         raise CommandError(
             f"the model ({type(estimator).__name__}) does not contain its training rows; pass them, too"
         )

@@ -14,10 +14,9 @@ import numpy as np
 
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset
-from eigenscape.app.explore.distances import Distances, block_size
+from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.session import Session
-from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import arrays, columnar, images
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.delimited import read_delimited
@@ -62,12 +61,10 @@ def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> 
     return _placed(session.data, entry, session.distances, table, messages)
 
 
-def place_text(session: Session, entry: ExploredMap, text: Any) -> dict[str, Any]:
+def place_text(session: Session, entry: ExploredMap, text: str) -> dict[str, Any]:
     """Place pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
-    if not isinstance(text, str) or not text.strip() or len(text) > TUNING.placed_text:
-        raise CommandError(
-            f"text must be one or several rows of numbers of at most {TUNING.placed_text} characters"
-        )
+    if not text.strip():
+        raise CommandError("text is empty; paste one or several rows of numbers")
     messages: list[str] = []
     numbers = None if session.data.notes.get("categories") else _plain_numbers(text, session.data.d)
     if numbers is not None:
@@ -143,46 +140,23 @@ def _placed(
         raise CommandError("there are no rows to place")
     coordinates = np.asarray(entry.model.transform(rows), dtype=np.float64)
     errors = _projection_errors(entry, rows, coordinates)
-    near, lengths = nearest_rows(distances, rows, entry.scaler, min(_N_NAMED, data.n))
-    usual = distances.usual(entry.scaler)
+    lengths, near = distances.nearest(rows, _N_NAMED, entry.scaler)
+    usual = distances.index(entry.scaler)[2]
     novelty = np.searchsorted(usual, lengths[:, 0], side="left") / max(1, len(usual))
-    points = []
-    for i in range(len(rows)):
-        points.append(
-            {
-                "id": str(i) if table.ids is None else str(table.ids[i])[:120],
-                "coordinates": coordinates[i],
-                "projection_error": None if errors is None else float(errors[i]),
-                "nearest": int(near[i, 0]),
-                "nearest_distance": float(lengths[i, 0]),
-                "novelty": float(novelty[i]),
-                "neighbors": near[i],
-                "label": _common_label(data, near[i]),
-            }
-        )
+    points = [
+        {
+            "id": str(i) if table.ids is None else str(table.ids[i])[:120],
+            "coordinates": coordinates[i],
+            "projection_error": None if errors is None else errors[i],
+            "nearest": near[i, 0],
+            "nearest_distance": lengths[i, 0],
+            "novelty": novelty[i],
+            "neighbors": near[i],
+            "label": _common_label(data, near[i]),
+        }
+        for i in range(len(rows))
+    ]
     return {"points": points, "messages": messages}
-
-
-def nearest_rows(
-    distances: Distances, rows: np.ndarray, scaler: Any, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest rows of the data and their distances, for each new row."""
-    near = np.empty((len(rows), k), dtype=np.intp)
-    lengths = np.empty((len(rows), k))
-    size = block_size(distances.data.n)
-    for start in range(0, len(rows), size):
-        block = slice(start, start + size)
-        found = distances.between(rows[block], scaler)  # (n_new, n)
-        chosen = np.argpartition(found, k - 1, axis=1)[:, :k] if k < found.shape[1] else _all_rows(found)
-        exact = distances.to_rows(rows[block], chosen, scaler)
-        order = np.argsort(exact, axis=1, kind="stable")
-        near[block] = np.take_along_axis(chosen, order, axis=1)
-        lengths[block] = np.take_along_axis(exact, order, axis=1)
-    return near, lengths
-
-
-def _all_rows(found: np.ndarray) -> np.ndarray:
-    return np.broadcast_to(np.arange(found.shape[1]), found.shape)
 
 
 def _projection_errors(entry: ExploredMap, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray | None:

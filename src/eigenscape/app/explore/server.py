@@ -33,7 +33,8 @@ class Explorer:
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
         uvicorn = optional_import("uvicorn", _PURPOSE)
-        optional_import("starlette", _PURPOSE)
+        for package in ("starlette", "msgspec"):
+            optional_import(package, _PURPOSE)
         from eigenscape.app.explore.api import build_app
         from eigenscape.app.explore.security import Guard
 

@@ -9,11 +9,13 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from eigenscape import __version__
 from eigenscape._format import to_json
@@ -24,18 +26,18 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
+from eigenscape.app.explore.inversion import split_model
 from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap, warm_up
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.methods import class_name
+from eigenscape.estimators._method import described
 from eigenscape.exceptions import ModelFileError
 from eigenscape.options import Option, flattened
 
 #: Prefix of the folders of servers, followed by the number of their process.
 _PREFIX = "eigenscape-explore-"
-#: Measures of each row that are computed on request.
-ROW_MEASURES = ("movement", "scores", "predicted")
 
 
 class MissingError(LookupError):
@@ -62,49 +64,43 @@ class Session:
         self.suggestions: list[dict[str, Any]] = []
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
-        self._methods: list[dict[str, Any]] | None = None
-        self._methods_lock = threading.Lock()
         remove_stale_folders()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self.jobs = JobRunner(self.folder, self._job_changed)
+        self.jobs = JobRunner(self.folder)
         self._has_files = False
+        self._thread = threading.Thread(target=self._run_jobs, name="eigenscape jobs", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         """End the process that fits and remove all temporary files."""
         self.events.close()
         self.jobs.close()
+        self._thread.join(timeout=10)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- state ------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Return everything that a page needs at first, without values of rows."""
-        with self._lock:
-            maps = [entry.describe() for entry in self.maps.values()]
-            suggestions = list(self.suggestions)
         return {
             "title": f"{self.data.name} - eigenscape",
             "version": __version__,
             "data": self.data.describe(),
-            "maps": maps,
+            "maps": [entry.describe() for entry in list(self.maps.values())],
             "jobs": [job.describe() for job in list(self.jobs.jobs.values())],
             "annotations": self.annotations.describe(),
-            "methods": self.methods(),
-            "suggestions": suggestions,
+            "methods": self.methods,
+            "suggestions": self.suggestions,
         }
 
+    @cached_property
     def methods(self) -> list[dict[str, Any]]:
-        """Return the forms of all methods."""
-        with self._methods_lock:
-            if self._methods is None:
-                has_labels = self.data.labels is not None
-                self._methods = to_json(describe_methods(self.data.n, has_labels))
-            return self._methods
+        """Forms of all methods."""
+        return describe_methods(self.data.n, self.data.labels is not None)
 
     def find_map(self, map_id: str) -> ExploredMap:
         """Return a map; raise MissingError if there is none."""
-        with self._lock:
-            entry = self.maps.get(map_id)
+        entry = self.maps.get(map_id)
         if entry is None:
             raise MissingError(f"there is no map {map_id[:20]!r}; it may have been removed from the history")
         return entry
@@ -112,187 +108,183 @@ class Session:
     def remove_map(self, map_id: str) -> None:
         """Remove a map from the history."""
         entry = self.find_map(map_id)
-        with self._lock:
-            self.maps.pop(map_id, None)
-        for kind in ("measure", *ROW_MEASURES):
-            job = self.jobs.running(kind, map_id)
-            if job is not None:
-                self.jobs.cancel(job.id)
+        self.maps.pop(map_id, None)
+        for job in list(self.jobs.jobs.values()):
+            if job.map == map_id and self.jobs.cancel(job.id) is not None:
+                self.events.publish("job", job.describe())
         shutil.rmtree(entry.folder, ignore_errors=True)
         self.events.publish("removed", {"map": map_id})
 
     # --- jobs -------------------------------------------------------------------------------------------
 
-    def fit(self, request: Mapping[str, Any], fewer_components: bool = False) -> Job:
+    def fit(
+        self,
+        method: str,
+        parameters: Mapping[str, Any],
+        standardize: bool = False,
+        fewer_components: bool = False,
+    ) -> Job:
         """Start a fit of a method, given the fields of its form.
 
         With ``fewer_components`` the map has as many coordinates as the data if these are fewer.
         """
-        method, parameters = parse_request(request, self.data.n, self.data.labels is not None)
-        standardize = request.get("standardize", False)
-        if not isinstance(standardize, bool):
-            raise CommandError(f"standardize must be true or false, got {str(standardize)[:60]!r}")
-        with self._lock:
-            if len(self.maps) >= TUNING.max_maps:
-                raise CommandError(f"the history has {TUNING.max_maps} maps; remove some before the next fit")
-            map_id = f"m{next(self._numbers)}"
+        method, chosen = parse_request(method, parameters, self.data.n, self.data.labels is not None)
+        if len(self.maps) >= TUNING.max_maps:
+            raise CommandError(f"the history has {TUNING.max_maps} maps; remove some before the next fit")
+        target = self.folder / f"m{next(self._numbers)}"
+        request = _fit_request(method, chosen, standardize, target)
+        return self._submit("fit", {**request, "fewer_components": fewer_components}, method)
+
+    def measure(self, entry: ExploredMap, kind: str = "measure", per_point: bool = False) -> Job:
+        """Start a measure of a map, or return the job that computes it already.
+
+        Kinds are "measure" of the map as a whole, and for each row "movement" of points when rows are
+        exchanged, "scores" (density and novelty) and "predicted" (classes).
+        """
+        request = _fit_request(entry.method, entry.parameters, entry.standardize, entry.folder)
+        running = self.jobs.running(kind, entry.id)
+        return running or self._submit(kind, {**request, "per_point": per_point}, entry.method, entry.id)
+
+    def suggest(self) -> Job:
+        """Start the search for suggestions."""
+        return self._submit("suggestions", {"names": list(self.data.names)})
+
+    def _submit(self, *arguments: Any) -> Job:
         self._write_data()
-        target = self.folder / map_id
-        sent = {
-            "method": method,
-            "parameters": parameters,
-            "standardize": standardize,
-            "target": str(target),
-            "fewer_components": fewer_components,
-        }
+        job = self.jobs.submit(*arguments)
+        self.events.publish("job", job.describe())
+        return job
 
-        def on_done(result: dict[str, Any]) -> str:
-            self._add_fitted(map_id, {**sent, "parameters": result["parameters"]}, target, result)
-            return map_id
+    def cancel(self, job_id: str) -> None:
+        """Cancel a job; raise MissingError if it does not run."""
+        job = self.jobs.cancel(job_id)
+        if job is None:
+            raise MissingError(f"no job {job_id[:20]!r} is running")
+        self.events.publish("job", job.describe())
 
-        return self.jobs.submit("fit", sent, on_done, method)
+    def _run_jobs(self) -> None:
+        """Run the jobs, use their results and publish their changes."""
+        for job, result in self.jobs.run():
+            if result is not None:
+                try:
+                    self._use(job, result)
+                    job.set(status="done", stage="done", fraction=1.0, remaining=None)
+                except Exception as error:  # a result that cannot be used fails its job, not the server
+                    job.set(status="failed", error=str(error) or type(error).__name__)
+            self.events.publish("job", job.describe())
 
-    def _add_fitted(
-        self, map_id: str, sent: Mapping[str, Any], target: Path, result: Mapping[str, Any]
-    ) -> None:
+    def _use(self, job: Job, result: dict[str, Any]) -> None:
+        """Add the result of a job to the session."""
+        if job.kind == "fit":
+            job.map = self._add_fitted(job.request, result).id
+        elif job.kind == "suggestions":
+            self.suggestions = result["suggestions"]
+            self.events.publish("suggestions", self.suggestions)
+        elif job.map in self.maps and job.kind in ("measure", "predicted"):
+            entry = self.maps[job.map]
+            if job.kind == "measure":
+                entry.measures = result
+            else:
+                entry.classes = result["classes"]
+            self.events.publish("map", entry.describe())
+
+    # --- maps -------------------------------------------------------------------------------------------
+
+    def _add_fitted(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> ExploredMap:
         from eigenscape.app.io.models import load
 
-        method, parameters, standardize = sent["method"], sent["parameters"], sent["standardize"]
-        entry = ExploredMap(
-            map_id,
-            self._name(method, parameters, standardize),
-            method,
-            dict(parameters),
-            standardize,
-            load(target / "model.skops"),
-            np.load(target / "coordinates.npy", allow_pickle=False),
-            target,
-            self.data.origin.python(method, parameters, standardize),
-            self.data.origin.command(method, parameters, standardize),
-            seconds=result["seconds"],
-            spectrum=result["spectrum"],
-            warnings=result["warnings"],
+        folder, method, standardize = Path(request["target"]), request["method"], request["standardize"]
+        parameters = result["parameters"]
+        words = [f"{key}={value}" for key, value in parameters.items()]
+        words += ["standardized"] if standardize else []
+        return self._add(
+            ExploredMap(
+                folder.name,
+                class_name(method) + (f" ({', '.join(words)})" if words else ""),
+                method,
+                parameters,
+                standardize,
+                load(folder / "model.skops"),
+                np.load(folder / "coordinates.npy", allow_pickle=False),
+                folder,
+                self.data.origin.python(method, parameters, standardize),
+                self.data.origin.command(method, parameters, standardize),
+                seconds=result["seconds"],
+                spectrum=result["spectrum"],
+                warnings=result["warnings"],
+            )
         )
-        self._add(entry)
 
-    def add_model(self, model: Any, coordinates: np.ndarray, method: str | None, name: str) -> ExploredMap:
-        """Add a map of a fitted model with the coordinates of all rows."""
-        from eigenscape.app.explore.inversion import split_model
+    def add_model(self, model: Any) -> ExploredMap:
+        """Add the map of a fitted model, or of a pipeline of a StandardScaler and one."""
         from eigenscape.app.explore.tasks import spectrum
         from eigenscape.app.io.saving import save
 
-        map_id = f"m{next(self._numbers)}"
-        target = self.folder / map_id
-        target.mkdir()
-        np.save(target / "coordinates.npy", np.asarray(coordinates, dtype=np.float64))
-        with contextlib.suppress(ModelFileError, ValueError, TypeError):  # its inverse is then not measured
-            save(model, target / "model.skops")
         estimator, scaler = split_model(model)
-        origin = self.data.origin
-        parameters = _changed_parameters(estimator)
-        standardize = scaler is not None
-        fitted_here = method is not None and origin.model is None
-        entry = ExploredMap(
-            map_id,
-            name,
+        if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
+            raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
+        coordinates, origin = vars(estimator).get("embedding_"), self.data.origin
+        # rows of a file need not be the training rows
+        other_rows = origin.model is not None and hasattr(estimator, "transform")
+        if coordinates is None or len(coordinates) != self.data.n or other_rows:
+            coordinates = model.transform(self.data.X)
+        coordinates = np.asarray(coordinates, dtype=np.float64)
+        folder = self.folder / f"m{next(self._numbers)}"
+        folder.mkdir()
+        np.save(folder / "coordinates.npy", coordinates)
+        with contextlib.suppress(ModelFileError, ValueError, TypeError):  # its inverse is then not measured
+            save(model, folder / "model.skops")
+        description = described(estimator)
+        method = description.name if description is not None and description.command == "embed" else None
+        parameters, standardize = _changed_parameters(estimator), scaler is not None
+        if method is not None and origin.model is None:
+            python = origin.python(method, parameters, standardize)
+            command = origin.command(method, parameters, standardize)
+        else:
+            python, command = origin.python_of_model(), origin.command_of_model()
+        given = (
+            folder.name,
+            type(estimator).__name__,
             method,
             parameters,
             standardize,
             model,
-            np.asarray(coordinates, dtype=np.float64),
-            target,
-            origin.python(str(method), parameters, standardize) if fitted_here else origin.python_of_model(),
-            origin.command(str(method), parameters, standardize)
-            if fitted_here
-            else origin.command_of_model(),
-            spectrum=to_json(spectrum(estimator)),
+            coordinates,
+            folder,
         )
-        self._add(entry)
-        return entry
+        return self._add(ExploredMap(*given, python, command, spectrum=spectrum(estimator)))
 
-    def _add(self, entry: ExploredMap) -> None:
-        with self._lock:
-            self.maps[entry.id] = entry
+    def _add(self, entry: ExploredMap) -> ExploredMap:
+        self.maps[entry.id] = entry
         self.events.publish("map", entry.describe())
         self.measure(entry)
         threading.Thread(target=warm_up, args=(entry, self.distances), daemon=True).start()
-
-    def _name(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
-        words = [f"{key}={value}" for key, value in parameters.items()]
-        words += ["standardized"] if standardize else []
-        return class_name(method) + (f" ({', '.join(words)})" if words else "")
-
-    def measure(self, entry: ExploredMap, per_point: bool = False) -> Job:
-        """Start the measures of a map, or return the job that computes them already."""
-        running = self.jobs.running("measure", entry.id)
-        if running is not None:
-            return running
-        self._write_data()
-        sent = {**_refit_request(entry), "per_point": per_point}
-
-        def on_done(result: dict[str, Any]) -> str | None:
-            entry.measures = dict(result)
-            self.events.publish("map", entry.describe())
-            return entry.id
-
-        return self.jobs.submit("measure", sent, on_done, entry.method, entry.id)
-
-    def measure_rows(self, entry: ExploredMap, kind: str) -> Job:
-        """Start a measure of each row, or return the job that computes it already.
-
-        Kinds are "movement" of points when rows are exchanged, "scores" (density and novelty) and "predicted"
-        (classes)."""
-        running = self.jobs.running(kind, entry.id)
-        if running is not None:
-            return running
-        self._write_data()
-
-        def on_done(result: dict[str, Any]) -> str:
-            if "classes" in result:
-                entry.classes = list(result["classes"])
-                self.events.publish("map", entry.describe())
-            return entry.id
-
-        return self.jobs.submit(kind, _refit_request(entry), on_done, entry.method, entry.id)
-
-    def suggest(self) -> Job:
-        """Start the search for suggestions."""
-        self._write_data()
-
-        def on_done(result: dict[str, Any]) -> None:
-            with self._lock:
-                self.suggestions = result["suggestions"]
-            self.events.publish("suggestions", self.suggestions)
-
-        return self.jobs.submit("suggestions", {"names": list(self.data.names)}, on_done)
-
-    def _job_changed(self, job: Job) -> None:
-        self.events.publish("job", to_json(job.describe()))
+        return entry
 
     def _write_data(self) -> None:
         """Write the rows for the process that fits, once."""
         with self._lock:
             if self._has_files:
                 return
-            X = self.data.X
+            X, labels = self.data.X, self.data.labels
             if is_sparse(X):
                 sparse.save_npz(self.folder / "X.npz", X, compressed=False)
             else:
                 np.save(self.folder / "X.npy", X)
-            if self.data.labels is not None:
-                labels = self.data.labels
-                np.save(
-                    self.folder / "labels.npy", labels.astype(str) if labels.dtype.kind == "O" else labels
-                )
+            if labels is not None:
+                labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+                np.save(self.folder / "labels.npy", labels)
             self._has_files = True
 
 
-def _refit_request(entry: ExploredMap) -> dict[str, Any]:
+def _fit_request(
+    method: str | None, parameters: Mapping[str, Any], standardize: bool, folder: Path
+) -> dict[str, Any]:
     return {
-        "method": entry.method,
-        "parameters": to_json(entry.parameters),
-        "standardize": entry.standardize,
-        "target": str(entry.folder),
+        "method": method,
+        "parameters": to_json(parameters),
+        "standardize": standardize,
+        "target": str(folder),
     }
 
 

@@ -31,6 +31,10 @@ def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
+def _suggestion(text: str, **applied: Any) -> list[dict[str, Any]]:
+    return [{"text": text, "method": None, "parameters": None, "standardize": None, **applied}]
+
+
 def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import PCA
     from eigenscape.app.report.scales import find_dominance
@@ -42,7 +46,7 @@ def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
         f"{dominance.subject}: a map shows {dominance.extent}. Standardise the columns, unless their units"
         " are comparable."
     )
-    return [{"text": text, "method": None, "parameters": None, "standardize": True}]
+    return _suggestion(text, standardize=True)
 
 
 def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -61,7 +65,7 @@ def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         text += ": two coordinates may lose distances; look at more coordinates, too."
     else:
         text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
-    return [{"text": text, "method": None, "parameters": None, "standardize": None}]
+    return _suggestion(text)
 
 
 def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -78,9 +82,7 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         f" {candidates[-1]} with a stable Isomap map (of {sample.shape[0]} rows, with a tenth of them"
         " exchanged)."
     )
-    return [
-        {"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}, "standardize": None}
-    ]
+    return _suggestion(text, method="isomap", parameters={"n_neighbors": choice.best})
 
 
 def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -90,4 +92,4 @@ def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
         " neighbours on two coordinates than spectral maps; distances between clusters mean little."
     )
-    return [{"text": text, "method": "neighbor-embedding", "parameters": {}, "standardize": None}]
+    return _suggestion(text, method="neighbor-embedding", parameters={})

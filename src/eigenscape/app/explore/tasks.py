@@ -68,13 +68,10 @@ class WorkerData:
         return self._scaled if standardize else self.X
 
     def neighbors(self, standardize: bool) -> np.ndarray:
-        """Return the nearest neighbours (n, 10) of every row, searched once and written to a file."""
+        """Return the nearest neighbours (n, 10) of every row, searched once."""
         if standardize not in self._neighbors:
             with stage("neighbours in the data"):
-                found, lengths = nearest_others(self.rows(standardize), TUNING.n_neighbors)
-            np.save(self.folder / f"neighbors-{int(standardize)}.npy", found)
-            np.save(self.folder / f"lengths-{int(standardize)}.npy", lengths)
-            self._neighbors[standardize] = found
+                self._neighbors[standardize] = nearest_others(self.rows(standardize), TUNING.n_neighbors)
         return self._neighbors[standardize]
 
 
@@ -85,20 +82,17 @@ def fit_scaler(X: Any) -> Any:
     return StandardScaler(with_mean=not is_sparse(X)).fit(X)
 
 
-def nearest_others(X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices (n, k) and distances of the nearest other rows of every row."""
+def nearest_others(X: Any, k: int) -> np.ndarray:
+    """Return the indices (n, k) of the nearest other rows of every row."""
     from eigenscape.graph.neighbors import neighbor_index
 
     n = X.shape[0]
     k = max(1, min(k, n - 1))
     rows = X if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)
-    distance, indices = neighbor_index(rows).nearest(rows, k + 1)
+    indices = neighbor_index(rows).nearest(rows, k + 1)[1]
     own = indices == np.arange(n)[:, None]
     own[~own.any(axis=1), -1] = True  # many equal rows: the last neighbour instead
-    return (
-        indices[~own].reshape(n, k).astype(np.int32),
-        distance[~own].reshape(n, k).astype(np.float32),
-    )
+    return indices[~own].reshape(n, k)
 
 
 def fit_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +202,7 @@ def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
 def kept_shares(neighbors: np.ndarray, plane: np.ndarray) -> np.ndarray:
     """Return the share of each point's neighbours in the data that are neighbours on the map."""
     with stage("neighbours on the map"):
-        on_map, _ = nearest_others(np.ascontiguousarray(plane, dtype=np.float64), neighbors.shape[1])
+        on_map = nearest_others(np.ascontiguousarray(plane, dtype=np.float64), neighbors.shape[1])
     shares = np.empty(len(plane), dtype=np.float32)
     for start in range(0, len(plane), 65536):
         block = slice(start, start + 65536)
@@ -243,28 +237,23 @@ def _losses(request: Mapping[str, Any], X: Any) -> dict[str, Any]:
     order = np.random.default_rng(0).permutation(n)[: TUNING.refit_rows]
     n_test = max(2, round(TUNING.held_out * len(order)))
     train, test = X[np.sort(order[n_test:])], X[np.sort(order[:n_test])]
-    parameters = dict(request["parameters"])
-    given = parameters.get("n_components")  # an integer, a share of the variance, a rule or None
-    wide = {
-        **parameters,
-        "n_components": max(TUNING.n_losses, given) if isinstance(given, int) else TUNING.n_losses,
-    }
-    reason = ""
+    given = request["parameters"].get("n_components")  # an integer, a share of the variance, a rule or None
+    count = max(TUNING.n_losses, given) if isinstance(given, int) else TUNING.n_losses
+    reason = None
     with stage("losses"):
-        for chosen in (wide, parameters):
+        for changes in ({"n_components": count}, {}):
+            parameters = {**request["parameters"], **changes}
             try:
-                model = make_estimator(estimator_class(request["method"]), chosen).fit(train)
-                training = model.loss_curve()
+                model = make_estimator(estimator_class(request["method"]), parameters).fit(train)
+                found = {"training": model.loss_curve(), "eigenvalues": spectrum(model)["eigenvalues"]}
             except _EXPECTED as error:
                 reason = str(error)
                 continue
-            found = {"training": training, "held_out": None, "eigenvalues": spectrum(model)["eigenvalues"]}
             try:
-                found["held_out"] = model.loss_curve(test)
+                found |= {"held_out": model.loss_curve(test), "reason": reason}
             except _EXPECTED as error:
-                reason = str(error)
-            text = f"{len(order) - n_test} rows with {n_test} held out"
-            return {**found, "reason": reason or None, "text": text}
+                found |= {"held_out": None, "reason": str(error)}
+            return {**found, "text": f"{len(order) - n_test} rows with {n_test} held out"}
     return {**nothing, "reason": reason}
 
 

@@ -22,6 +22,8 @@ class Tuning:
     event_seconds: float = 15.0
 
     # --- data ---
+    #: Number of values of a block of rows.
+    block_values: int = 2**22
     #: Number of categories of a column; rarer ones are joined.
     max_categories: int = 200
     #: Number of features that are listed as columns.

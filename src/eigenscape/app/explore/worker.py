@@ -20,27 +20,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from eigenscape._progress_displays import LineDisplay
+from eigenscape._progress import Line
 from eigenscape.app.explore.tuning import TUNING
 
 
-class PipeDisplay(LineDisplay):
-    """Display of progress that calls a function with stage, fraction and remaining seconds."""
+class PipeDisplay:
+    """Display of progress that sends stage, fraction and remaining seconds."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
-        super().__init__()
         self._send, self._sent = send, 0.0
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def _show(self, name: str, begins: bool) -> None:
-        now, line = time.perf_counter(), self._lines[name]
-        if line.running and not begins and now - self._sent < TUNING.report_seconds:
+    def show(self, line: Line) -> None:
+        now = time.perf_counter()
+        if line.running and line.completed > line.earlier and now - self._sent < TUNING.report_seconds:
             return
         self._sent = now
         fraction = min(1.0, line.completed / line.total) if line.total else None
-        self._send({"stage": name, "fraction": fraction, "remaining": line.remaining_seconds(now)})
+        self._send({"stage": line.name, "fraction": fraction, "remaining": line.remaining_seconds(now)})
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
 
 
 def main(path: str) -> None:
@@ -78,28 +77,24 @@ def _answer(
     request: Mapping[str, Any],
     output: IO[str],
 ) -> None:
-    from eigenscape._format import to_json
     from eigenscape._progress import reporting
-
-    lock = threading.Lock()
+    from eigenscape.app.explore.events import encode
 
     def send(message: dict[str, Any]) -> None:
-        with lock:
-            print(json.dumps({"job": request["job"], **to_json(message)}), file=output, flush=True)
+        print(encode({"job": request["job"], **message}).decode(), file=output, flush=True)
 
-    send({"progress": {"stage": "starting", "fraction": None, "remaining": None}})
+    send({"stage": "starting", "fraction": None, "remaining": None})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         try:
-            with reporting(False, also=PipeDisplay(lambda progress: send({"progress": progress}))):
+            with reporting(False, also=PipeDisplay(send)):
                 result = task(data, request)
-        except MemoryError as error:
-            send({"error": str(error) or "the fit needs more memory than is available; use fewer rows"})
-            return
         except Exception as error:
-            text = " ".join(str(error).split())
-            send({"error": text or type(error).__name__})
+            text = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, MemoryError) and not str(error):
+                text = "the fit needs more memory than is available; use fewer rows"
+            send({"status": "failed", "error": text, "remaining": None})
             return
     remarks = list(dict.fromkeys(" ".join(str(item.message).split()) for item in caught))
     send({"done": {**result, "warnings": remarks}})
