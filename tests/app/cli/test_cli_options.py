@@ -50,11 +50,11 @@ def test_every_estimator_is_a_method():
         for name in eigenscape.__all__
         if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")
     }
-    # classifiers, regressors and densities compute no coordinates; ParametricMap takes an estimator, and
-    # AlignedSpectralMaps several tables
+    # classifiers, regressors and densities compute no coordinates; ParametricMap takes an estimator,
+    # AlignedSpectralMaps several tables, and DistortionDiscriminantAnalysis sequences
     assert set(METHODS.values()) == {
         name for name in classes if hasattr(getattr(eigenscape, name), "transform")
-    } - {"ParametricMap", "AlignedSpectralMaps"}
+    } - {"ParametricMap", "AlignedSpectralMaps", "DistortionDiscriminantAnalysis"}
 
 
 @pytest.mark.parametrize("method", METHODS)

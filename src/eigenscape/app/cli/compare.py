@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
 from eigenscape.app.cli.input import InputOptions, column_roles, input_kind, read_training_table
 from eigenscape.app.cli.memory import announce_memory
@@ -87,12 +86,6 @@ def compare(
     names = list(dict.fromkeys(method_name(name) for name in method or _DEFAULT_METHODS))
     if len(names) < 2:
         raise CommandError(f"a comparison needs two different methods, got {names[0]} only; add another -m")
-    for name in names:
-        if is_sequence_method(estimator_class(name)):
-            raise CommandError(
-                f"{name} outputs features of windows of rows, which are not compared with coordinates of"
-                " rows; use embed"
-            )
     check_targets(source, force, as_json, report=report)
     quiet = quiet or as_json
     parameters = {name: chosen_parameters(ctx, estimator_class(name)) for name in names}

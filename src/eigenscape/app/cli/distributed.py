@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
 from eigenscape._progress_displays import format_duration
-from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import InputOptions, load_map, split_names
 from eigenscape.app.cli.output import print_summary, save_model
@@ -76,13 +75,10 @@ def check_method(method: str) -> None:
     """Raise CommandError if a method cannot be fitted to a dask collection."""
     cls = estimator_class(method)
     if not cls._method.collections:
-        remedy = (
-            "omit it"
-            if is_sequence_method(cls)
-            else "embed some of the rows without it and --save the model, then use"
-            " `eigenscape transform MODEL INPUT --dask ...`"
+        raise CommandError(
+            f"{method} needs all rows in memory, so it does not work with --dask; embed some of the rows"
+            " without it and --save the model, then use `eigenscape transform MODEL INPUT --dask ...`"
         )
-        raise CommandError(f"{method} needs all rows in memory, so it does not work with --dask; {remedy}")
 
 
 def embed_on_cluster(
@@ -137,10 +133,6 @@ def transform_on_cluster(
     if saved.scaler is not None:
         raise CommandError(
             "a model saved with --standardize does not work with --dask; scale the rows and fit without it"
-        )
-    if is_sequence_method(saved.estimator):
-        raise CommandError(
-            f"windows of {saved.method} extend over partitions, so it does not work with --dask; use --stream"
         )
     has_names = not source.rstrip("/").endswith((".npy", ".zarr"))
     columns = ",".join(saved.notes.get("columns", [])) if has_names else ""

@@ -7,13 +7,6 @@ from typing import Annotated
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.distorted import (
-    check_sequence_options,
-    is_sequence_method,
-    output_table,
-    parse_distorted,
-    read_distorted,
-)
 from eigenscape.app.cli.distributed import check_method, check_options, embed_on_cluster
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import InputOptions, input_kind, read_training_table, use_stream
@@ -61,8 +54,6 @@ def embed(
     kind: options.Kind = None,
     stream: options.Stream = False,
     standardize: options.Standardize = False,
-    distorted: options.Distorted = None,
-    layer_distorted: options.LayerDistorted = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     progress: options.Progress = None,
@@ -77,7 +68,6 @@ def embed(
         eigenscape embed iris.csv -m lle --standardize --label species -d 3 -o map.parquet
         eigenscape embed distances.csv -m mds --metric precomputed -o map.csv
         eigenscape embed large.npy -m greedy --dictionary-size 500 -o map.npy
-        eigenscape embed clean.csv -m dda --distorted noisy.csv --distorted late.csv -o features.csv
         eigenscape embed BIG/ -m kernel-pca --dictionary-size 500 --dask local -o OUT/
         cut -d, -f1-4 iris.csv | eigenscape embed - -m pca -o - | head
 
@@ -96,10 +86,6 @@ def embed(
         if weight is not None:
             raise CommandError("--weight is not supported with --dask; omit one of them")
         check_method(method_name(method))
-    distorted_files = parse_distorted(cls, parameters, distorted, layer_distorted, missing)
-    if is_sequence_method(cls):
-        check_sequence_options(out, missing, report, compact)
-    if dask is not None:
         check_targets(source, force, as_json, save=save)
         check_options(ctx, out, force, {"the input": source, "the target of --save": save})
         return embed_on_cluster(
@@ -116,9 +102,7 @@ def embed(
             quiet=quiet,
             progress=progress,
         )
-    check_targets(
-        source, force, as_json, distorted=distorted_files.names, out=out, plot=plot, report=report, save=save
-    )
+    check_targets(source, force, as_json, out=out, plot=plot, report=report, save=save)
     input_options = InputOptions(
         label,
         id_column,
@@ -138,7 +122,6 @@ def embed(
     timer = Timer()
     with timer.measure("reading"):
         table = read_training_table(source, input_options, quiet)
-        versions = read_distorted(distorted_files, table, input_options, quiet)
     result = fit(
         table,
         cls,
@@ -148,17 +131,15 @@ def embed(
         progress=progress,
         quiet=quiet,
         timer=timer,
-        versions=versions,
         weights=weight_column(table, weight),
     )
     summary = summarize(result, with_loss=as_json)
-    rows = output_table(result.estimator, table, len(result.embedding))
     if out:
         write_coordinates(
-            out, result.embedding, summary["method"], rows, force, spreadsheet_safe=spreadsheet_safe
+            out, result.embedding, summary["method"], table, force, spreadsheet_safe=spreadsheet_safe
         )
     if plot:
-        write_plot(plot, result.embedding, table=rows, force=force, title=summary["method"])
+        write_plot(plot, result.embedding, table=table, force=force, title=summary["method"])
     if report:
         write_fit_report(
             report, result, command, force, max_points=report_points or None, compact=compact_size

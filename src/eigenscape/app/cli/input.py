@@ -260,9 +260,9 @@ def _stored_method(name: str) -> str:
 def load_map(model_file: str) -> SavedModel:
     """Return a saved model that has coordinates."""
     saved = load_model(model_file)
-    if not hasattr(saved.estimator, "transform"):
-        description = getattr(saved.estimator, "_method", None)
-        remedy = f"use eigenscape {description.command} --model" if description else "load it in Python"
+    command = getattr(getattr(saved.estimator, "_method", None), "command", None)
+    if command == "" or not hasattr(saved.estimator, "transform"):
+        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
         raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
     return saved
 

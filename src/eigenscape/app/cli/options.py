@@ -133,24 +133,6 @@ Kind = Annotated[
         help="Contents of the file: rows, distances, affinities or edges.", metavar="KIND", panel="Reading"
     ),
 ]
-Distorted = Annotated[
-    list[str] | None,
-    _option(
-        help="Distorted version of INPUT, row by row (oriented-pca, distortion-discriminant-analysis);"
-        " repeat the option for each one.",
-        metavar="FILE",
-        panel="Reading",
-    ),
-]
-LayerDistorted = Annotated[
-    list[str] | None,
-    _option(
-        help="Distorted version for one layer of distortion-discriminant-analysis, counted from 1; the other"
-        " layers use --distorted.",
-        metavar="LAYER=FILE",
-        panel="Reading",
-    ),
-]
 Stream = Annotated[
     bool,
     _option(

@@ -36,7 +36,6 @@ def check_targets(
     force: bool,
     as_json: bool,
     model: str | None = None,
-    distorted: Sequence[str] = (),
     **targets: str | None,
 ) -> None:
     """Raise CommandError if a target cannot be written or is also a file to read or another target.
@@ -51,8 +50,6 @@ def check_targets(
         Whether standard output is used for a summary.
     model : str, optional
         The model file that the command reads.
-    distorted : sequence of str
-        Files with distorted versions of the input.
     **targets : str or None
         The target of each option, by its name: ``out``, ``plot``, ``report``, ``save``.
     """
@@ -66,8 +63,6 @@ def check_targets(
     used: dict[str, str] = {}
     if source != "-" and not source.endswith(".h5ad"):  # coordinates may be added to an h5ad file
         used[os.path.realpath(source)] = "the input"
-    for name in distorted:
-        used[os.path.realpath(name)] = "a distorted version of the input"
     if model is not None:
         used[os.path.realpath(Path(model).expanduser())] = "the model"
     for name, target in targets.items():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.classes import given_labels
-from eigenscape.app.cli.distorted import DistortedVersions, is_sequence_method, output_table
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
 from eigenscape.app.cli.memory import announce_memory
@@ -56,8 +55,6 @@ _ATTRIBUTES = (
     "n_connected_components_",
     "neighbor_recall_",
     "gram_error_bound_",
-    "receptive_field_",
-    "hop_",
 )
 
 
@@ -122,10 +119,6 @@ def build_estimator(
     """
     parameters = dict(parameters)
     if n_components is not None:
-        if is_sequence_method(cls):
-            raise CommandError(
-                f"-d does not apply to {method_of(cls)}; --layers sets the number of coordinates"
-            )
         name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
         if name in parameters:
             raise CommandError(f"-d and --{name.replace('_', '-')} are the same; give one of them")
@@ -173,10 +166,9 @@ def fit(
     progress: bool | None,
     quiet: bool,
     timer: Timer,
-    versions: DistortedVersions | None = None,
     weights: np.ndarray | None = None,
 ) -> CommandFit:
-    """Fit an estimator to a table with its distorted versions or weights; return it with the coordinates."""
+    """Fit an estimator to a table, with weights if given; return it with the coordinates."""
     if standardize and table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
@@ -187,11 +179,10 @@ def fit(
     with show_progress(progress, quiet) as stages, timer.measure("fit"):
         scaler = fit_scaler(table.array) if standardize else None
         fitted_table = table if scaler is None else scale(table, scaler)
-        given = versions.as_arguments(scaler) if versions else {}
-        fit_estimator(estimator, fitted_table, given, weights)
+        fit_estimator(estimator, fitted_table, weights)
         embedding = training_coordinates(estimator, fitted_table)
     timer.stages.update(stages)
-    warn_of_few_points(embedding, output_table(estimator, table, len(embedding)))
+    warn_of_few_points(embedding, table)
     return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory, dominance)
 
 
@@ -235,16 +226,10 @@ def _warn(sentence: str, prefix: str = "") -> None:
     print_message(f"warning: {prefix}{plain[0].lower()}{plain[1:]}")
 
 
-def fit_estimator(
-    estimator: BaseEstimator,
-    table: Table,
-    versions: Mapping[str, Any] | None = None,
-    weights: np.ndarray | None = None,
-) -> BaseEstimator:
-    """Fit an estimator to a table: in chunks if it is streamed, with distorted versions or weights if given.
+def fit_estimator(estimator: BaseEstimator, table: Table, weights: np.ndarray | None = None) -> BaseEstimator:
+    """Fit an estimator to a table: in chunks if it is streamed, with weights if given.
 
-    Methods that need groups are fitted to the labels unless they have distorted versions. Maps with a
-    ``target_weight`` are fitted to the labels as classes.
+    Methods that need groups are fitted to the labels, maps with a ``target_weight`` to the labels as classes.
     """
     from eigenscape.estimators._method import described
 
@@ -253,13 +238,11 @@ def fit_estimator(
         return estimator.fit(table.array, given_labels(table), sample_weight=weights)
     if weights is not None:
         return estimator.fit(table.array, sample_weight=weights)
-    if versions:
-        return estimator.fit(table.array, **versions)
     if description is not None and description.groups:
         if table.labels is None:
             raise CommandError(
                 f"{description.name} needs groups of rows, whose differences are the noise; name their"
-                " column with --label, or let embed read distorted versions of the rows with --distorted"
+                " column with --label"
             )
         return estimator.fit(table.array, table.labels)
     if is_streamed(table.array) and description is not None and description.streams == "partial_fit":
@@ -287,18 +270,7 @@ def transform_rows(model: BaseEstimator, X: Any) -> np.ndarray:
 
     if not is_streamed(X):
         return model.transform(X)
-    transform = _transform_of_chunks(model)
-    return np.concatenate([transform(chunk) for chunk in row_chunks(X)])
-
-
-def _transform_of_chunks(model: BaseEstimator) -> Callable[[Any], np.ndarray]:
-    """Return a function of consecutive chunks; for a sequence, windows extend over several chunks."""
-    steps = getattr(model, "steps", None)
-    estimator = model if steps is None else steps[-1][1]
-    if not is_sequence_method(estimator):
-        return model.transform
-    stream = estimator.stream()
-    return stream if steps is None else lambda chunk: stream(steps[0][1].transform(chunk))
+    return np.concatenate([model.transform(chunk) for chunk in row_chunks(X)])
 
 
 def predict_rows(model: BaseEstimator, X: Any) -> np.ndarray:

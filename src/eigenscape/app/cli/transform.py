@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.distorted import check_sequence_options, is_sequence_method, output_table
 from eigenscape.app.cli.distributed import check_options, transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.input import InputOptions, column_roles, load_map, read_new_table
@@ -71,8 +70,6 @@ def transform(
     timer = Timer()
     with timer.measure("loading"):
         saved = load_map(model_file)
-    if is_sequence_method(saved.estimator):
-        check_sequence_options(out, missing)
     with timer.measure("reading"):
         input_options = InputOptions(label, id_column, missing=missing, stream=stream)
         table = read_new_table(source, input_options, saved.notes, quiet)
@@ -81,14 +78,8 @@ def transform(
         description = getattr(saved.estimator, "_method", None)
         has_clusters = description is not None and bool(description.clusters)
         clusters = predict_rows(saved.model, table.array) if has_clusters else None
-    if not len(embedding):  # a whole sequence that is too short is an error of the estimator
-        raise CommandError(
-            f"{source} has fewer rows than the {saved.estimator.receptive_field_} that one output needs; pass"
-            " a longer sequence"
-        )
     if out:
-        rows = output_table(saved.estimator, table, len(embedding))
-        write_coordinates(out, embedding, saved.method, rows, force, clusters, spreadsheet_safe)
+        write_coordinates(out, embedding, saved.method, table, force, clusters, spreadsheet_safe)
     if plot:
         training = vars(saved.estimator).get("embedding_")
         if training is None:  # a compact model has no training rows
