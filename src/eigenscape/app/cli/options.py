@@ -1,13 +1,20 @@
-"""Options that several commands share, and commands that accept the parameters of a method as options."""
+"""Options of the commands in groups, and commands that accept the parameters of a method as options.
+
+A command has a parameter for each group of options; :func:`grouped` shows their fields to typer. The first
+panel of ``--help`` has the options that are used most; the other panels follow.
+"""
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -27,9 +34,12 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def _option(*names: str, help: str, panel: str | None = None, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002
+def option(*names: str, help: str, metavar: str = "", panel: str | None = None, **more: Any) -> Any:  # noqa: A002
+    """Return an option for typer; flags have no metavar."""
     return typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar, **more)
 
+
+_READING, _WRITING, _MESSAGES = "Reading", "Writing", "Messages"
 
 Source = Annotated[
     str,
@@ -37,185 +47,16 @@ Source = Annotated[
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by --save.")]
 Dimensions = Annotated[
-    int | None, _option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
+    int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
-
-Label = Annotated[
-    str | None,
-    _option(
-        help="Column of labels. Default: the first text column with repeated values.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
+Force = Annotated[bool, option("--force", help="Overwrite existing files.")]
+AsJson = Annotated[
+    bool, option("--json", help="Print a summary as JSON to standard output.", panel=_MESSAGES)
 ]
-Weight = Annotated[
-    str | None,
-    _option(
-        help="Column of sample weights, which is not a feature. A weight of 2 counts a row twice.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
-]
-Id = Annotated[
-    str | None,
-    _option(
-        "--id",
-        help="Column of row identifiers. Default: id, or a text column whose values all differ.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    _option(
-        help="Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
-        " number, text). Default: all numeric columns.",
-        metavar="A,B,C",
-        panel="Reading",
-    ),
-]
-Exclude = Annotated[
-    str | None,
-    _option(help="Columns not to use, in the form of --columns.", metavar="A,B,C", panel="Reading"),
-]
-Encode = Annotated[
-    str | None,
-    _option(
-        help="Use text columns, too: a column of 0 and 1 for each value.", metavar="onehot", panel="Reading"
-    ),
-]
-UseRep = Annotated[
-    str | None,
-    _option(
-        "--use-rep",
-        help="Read obsm[KEY] of an h5ad file instead of X, such as X_pca.",
-        metavar="KEY",
-        panel="Reading",
-    ),
-]
-Layer = Annotated[
-    str | None,
-    _option(help="Read layers[KEY] of an h5ad file instead of X.", metavar="KEY", panel="Reading"),
-]
-Obsp = Annotated[
-    str | None,
-    _option(
-        help="Read the graph obsp[KEY] of an h5ad file: distances or connectivities.",
-        metavar="KEY",
-        panel="Reading",
-    ),
-]
-Missing = Annotated[
-    str,
-    _option(
-        help="Treatment of missing values: drop their rows, fill in the mean of the column or what"
-        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca).",
-        metavar="error|drop|mean|ppca|keep",
-        panel="Reading",
-    ),
-]
-NewMissing = Annotated[
-    str,
-    _option(
-        help="Treatment of missing values. Default: fill in as for the training rows, or error.",
-        metavar="error|drop|mean|ppca|keep",
-        panel="Reading",
-        show_default=False,
-    ),
-]
-Size = Annotated[
-    str | None,
-    _option(help="Size to which images of a folder are resized.", metavar="HEIGHTxWIDTH", panel="Reading"),
-]
-Kind = Annotated[
-    str | None,
-    _option(
-        help="Contents of the file: rows, distances, affinities or edges.", metavar="KIND", panel="Reading"
-    ),
-]
-Stream = Annotated[
-    bool,
-    _option(
-        "--stream",
-        help="Read in chunks (greedy, pca); the default for files larger than 256 MiB.",
-        metavar="",
-        panel="Reading",
-    ),
-]
-Standardize = Annotated[
-    bool,
-    _option(
-        "--standardize",
-        help="Scale every column to mean 0 and variance 1; a saved model scales new rows, too.",
-        metavar="",
-        panel="Reading",
-    ),
-]
-
-Out = Annotated[
-    str | None,
-    _option(
-        "-o",
-        "--out",
-        help="Write the coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz, .mtx, .h5ad,"
-        " or - for CSV on standard output.",
-        metavar="OUT",
-        panel="Writing",
-    ),
-]
-Plot = Annotated[
-    str | None, _option(help="Write a scatter plot: .png, .svg or .pdf.", metavar="FILE", panel="Writing")
-]
-Report = Annotated[
-    str | None,
-    _option(help="Write an interactive report: one HTML file.", metavar="FILE.html", panel="Writing"),
-]
-ReportPoints = Annotated[
-    int,
-    _option(
-        "--report-points",
-        help="Maximum number of points in the report, a random sample of more; 0 for all.",
-        metavar="N",
-        panel="Writing",
-        min=0,
-    ),
-]
-Save = Annotated[
-    str | None, _option(help="Write the fitted model, for transform.", metavar="MODEL", panel="Writing")
-]
-Compact = Annotated[
-    str | None,
-    _option(
-        help="Save M representative rows instead of all rows, and let the report place new rows by them."
-        " Without a value, M is chosen automatically.",
-        metavar="[M]",
-        panel="Writing",
-    ),
-]
-SpreadsheetSafe = Annotated[
-    bool,
-    _option(
-        "--spreadsheet-safe",
-        help="Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.",
-        metavar="",
-        panel="Writing",
-    ),
-]
-Force = Annotated[bool, _option("--force", help="Overwrite existing files.", metavar="", panel="Writing")]
-
-AsJson = Annotated[bool, _option("--json", help="Print a summary as JSON to standard output.", metavar="")]
-Quiet = Annotated[bool, _option("--quiet", "-q", help="Print only warnings and errors.", metavar="")]
-Progress = Annotated[
-    bool | None,
-    _option(
-        "--progress/--no-progress",
-        help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
-        metavar="",
-    ),
-]
+Quiet = Annotated[bool, option("--quiet", "-q", help="Print only warnings and errors.", panel=_MESSAGES)]
 Dask = Annotated[
     str | None,
-    _option(
+    option(
         "--dask",
         help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local."
         " INPUT is parquet, zarr or npy, OUT a folder.",
@@ -223,6 +64,242 @@ Dask = Annotated[
         panel="Cluster",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Options about reading a file, as given on the command line."""
+
+    label: Annotated[
+        str | None,
+        option(
+            help="Column of labels. Default: the first text column with repeated values.", metavar="COLUMN"
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        option(
+            help="Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int,"
+            " bool, number, text). Default: all numeric columns.",
+            metavar="A,B,C",
+        ),
+    ] = None
+    standardize: Annotated[
+        bool,
+        option(
+            "--standardize",
+            help="Scale every column to mean 0 and variance 1; a saved model scales new rows, too.",
+        ),
+    ] = False
+    id: Annotated[
+        str | None,
+        option(
+            "--id",
+            help="Column of row identifiers. Default: id, or a text column whose values all differ.",
+            metavar="COLUMN",
+            panel=_READING,
+        ),
+    ] = None
+    exclude: Annotated[
+        str | None,
+        option(help="Columns not to use, in the form of --columns.", metavar="A,B,C", panel=_READING),
+    ] = None
+    encode: Annotated[
+        str | None,
+        option(
+            help="Use text columns, too: a column of 0 and 1 for each value.",
+            metavar="onehot",
+            panel=_READING,
+        ),
+    ] = None
+    missing: Annotated[
+        str,
+        option(
+            help="Treatment of missing values: an error, drop their rows, fill in the mean of the column or"
+            " what probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis,"
+            " mixture-ppca). Default: error; for a saved model as for its training rows.",
+            metavar="error|drop|mean|ppca|keep",
+            panel=_READING,
+            show_default=False,
+        ),
+    ] = ""
+    weight: Annotated[
+        str | None,
+        option(
+            help="Column of sample weights, which is not a feature. A weight of 2 counts a row twice.",
+            metavar="COLUMN",
+            panel=_READING,
+        ),
+    ] = None
+    use_rep: Annotated[
+        str | None,
+        option(
+            help="Read obsm[KEY] of an h5ad file instead of X, such as X_pca.", metavar="KEY", panel=_READING
+        ),
+    ] = None
+    layer: Annotated[
+        str | None,
+        option(help="Read layers[KEY] of an h5ad file instead of X.", metavar="KEY", panel=_READING),
+    ] = None
+    obsp: Annotated[
+        str | None,
+        option(
+            help="Read the graph obsp[KEY] of an h5ad file: distances or connectivities.",
+            metavar="KEY",
+            panel=_READING,
+        ),
+    ] = None
+    size: Annotated[
+        str | None,
+        option(help="Size to which images of a folder are resized.", metavar="HEIGHTxWIDTH", panel=_READING),
+    ] = None
+    kind: Annotated[
+        str | None,
+        option(
+            help="Contents of the file: rows, distances, affinities or edges.", metavar="KIND", panel=_READING
+        ),
+    ] = None
+    stream: Annotated[
+        bool,
+        option(
+            "--stream",
+            help="Read in chunks (greedy, pca); the default for files larger than 256 MiB.",
+            panel=_READING,
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Options about writing files, as given on the command line."""
+
+    out: Annotated[
+        str | None,
+        option(
+            "-o",
+            "--out",
+            help="Write a line for each row, such as its coordinates: .csv, .tsv, .parquet, .arrow, .feather,"
+            " .npy, .npz, .mtx, .h5ad, or - for CSV on standard output.",
+            metavar="OUT",
+        ),
+    ] = None
+    plot: Annotated[str | None, option(help="Write a scatter plot: .png, .svg or .pdf.", metavar="FILE")] = (
+        None
+    )
+    report: Annotated[
+        str | None, option(help="Write an interactive report: one HTML file.", metavar="FILE.html")
+    ] = None
+    save: Annotated[str | None, option(help="Write the fitted model, for new rows.", metavar="MODEL")] = None
+    force: Force = False
+    report_points: Annotated[
+        int,
+        option(
+            help="Maximum number of points in the report, a random sample of more; 0 for all.",
+            metavar="N",
+            panel=_WRITING,
+            min=0,
+        ),
+    ] = 50_000
+    compact: Annotated[
+        str | None,
+        option(
+            help="Save M representative rows instead of all rows, and let the report place new rows by them."
+            " Without a value, M is chosen automatically.",
+            metavar="[M]",
+            panel=_WRITING,
+        ),
+    ] = None
+    spreadsheet_safe: Annotated[
+        bool,
+        option(
+            "--spreadsheet-safe",
+            help="Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.",
+            panel=_WRITING,
+        ),
+    ] = False
+
+    @property
+    def compact_size(self) -> int | bool | None:
+        """Return the value of ``--compact``: a number of rows, or True to choose it automatically."""
+        if self.compact is None or self.compact == "auto":
+            return None if self.compact is None else True
+        if not self.compact.isdigit() or int(self.compact) == 0:
+            raise CommandError(
+                f"--compact must be a number of rows of at least 1, or empty, got {self.compact!r}"
+            )
+        return int(self.compact)
+
+
+@dataclass(frozen=True)
+class Display:
+    """What a command prints besides its results."""
+
+    as_json: AsJson = False
+    quiet: Quiet = False
+    progress: Annotated[
+        bool | None,
+        option(
+            "--progress/--no-progress",
+            help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
+            panel=_MESSAGES,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Print nothing else with ``--json``."""
+        object.__setattr__(self, "quiet", self.quiet or self.as_json)
+
+
+class Only:
+    """The fields of a group of options that a command has; ``required`` is one that must be given."""
+
+    def __init__(self, *names: str, required: str | None = None) -> None:
+        self.names, self.required = names, required
+
+
+#: Fields for commands that read rows of numbers, no distances or graphs.
+ROWS = Only(
+    "label", "columns", "standardize", "id", "exclude", "encode", "missing", "use_rep", "layer", "size"
+)
+#: Fields for commands that also read distances and graphs, but no weights and no chunks.
+TABLES = Only(*ROWS.names, "obsp", "kind")
+#: Fields for commands that write a line for each row, or save a model.
+ROWS_AND_MODEL = Only("out", "save", "force", "spreadsheet_safe")
+
+
+def grouped(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options (dataclasses) are replaced by their fields, for typer."""
+    hints = get_type_hints(function, include_extras=True)
+    shown: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        hint = hints[parameter.name]
+        group = getattr(hint, "__origin__", hint)
+        if not is_dataclass(group):
+            shown.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        only = next(iter(getattr(hint, "__metadata__", ())), Only())
+        types = get_type_hints(group, include_extras=True)
+        used = [field for field in fields(group) if not only.names or field.name in only.names]
+        groups[parameter.name] = group, [field.name for field in used]
+        for field in used:
+            default = inspect.Parameter.empty if field.name == only.required else field.default
+            shown.append(
+                inspect.Parameter(
+                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name]
+                )
+            )
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        for name, (group, names) in groups.items():
+            values[name] = group(**{field: values.pop(field) for field in names})
+        function(**values)
+
+    command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return command
+
 
 #: Words that are read as the value of the flag before them.
 _FLAG_VALUES = ("yes", "no", "true", "false", "on", "off")

@@ -1,18 +1,29 @@
-"""Fitting an estimator to a table, and applying a fitted model to new rows."""
+"""The steps that commands share: read, fit an estimator or load a model, write, print a summary."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from eigenscape.app.cli.classes import given_labels
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
-from eigenscape.app.cli.memory import announce_memory
+from eigenscape.app.cli.input import (
+    SavedModel,
+    column_roles,
+    input_kind,
+    is_streamed,
+    load_model,
+    read_new_table,
+    read_training_table,
+    row_chunks,
+    split_names,
+    use_stream,
+)
+from eigenscape.app.cli.options import Display, InputOptions, OutputOptions
+from eigenscape.app.cli.output import check_targets, print_summary, save_model, write_fit_report
 from eigenscape.app.methods import make_estimator, method_of
 
 if TYPE_CHECKING:
@@ -56,6 +67,8 @@ _ATTRIBUTES = (
     "neighbor_recall_",
     "gram_error_bound_",
 )
+#: Options for reading that a saved model has decided.
+_DECIDED = ("standardize", "columns", "exclude", "encode")
 
 
 @dataclass
@@ -79,20 +92,147 @@ class Timer:
 
 
 @contextmanager
-def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
+def show_progress(display: Display) -> Iterator[dict[str, float]]:
     """Show progress for the block; the yielded dict holds the seconds of each stage after it.
 
-    If ``progress`` is None, it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text, unless
-    the block takes less than two seconds.
+    By default it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text after two seconds.
     """
     from eigenscape._progress import recording, reporting
     from eigenscape._progress_displays import QUIET_SECONDS
 
     seconds: dict[str, float] = {}
-    visible, delay = (not quiet, QUIET_SECONDS) if progress is None else (progress, 0.0)
+    by_default = not display.quiet, QUIET_SECONDS
+    visible, delay = by_default if display.progress is None else (display.progress, 0.0)
     with reporting(visible and sys.stderr is not None, delay), recording() as stages:
         yield seconds
     seconds.update({stage.name: stage.seconds for stage in stages})
+
+
+@dataclass(frozen=True, eq=False)
+class CommandFit:
+    """An estimator fitted to a table."""
+
+    estimator: BaseEstimator
+    table: Table  # as read
+    fitted_table: Table  # standardised, if requested
+    scaler: StandardScaler | None
+    timer: Timer
+    embedding: Any = None  # (n, n_components), or None if the estimator has no coordinates
+    memory_estimate: float | None = None  # in bytes
+    dominance: Dominance | None = None  # columns that dominate the distances
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of a command, from the input to the files that it writes."""
+
+    source: str
+    reading: InputOptions
+    writing: OutputOptions
+    display: Display
+    command: str = ""  # as it was typed
+    model_file: str | None = None
+    timer: Timer = field(default_factory=Timer)
+
+    def __post_init__(self) -> None:
+        """Raise CommandError if a target cannot be written."""
+        check_targets(self.source, self.writing, self.display, self.model_file)
+
+    def read(self, cls: type[Any] | None = None, parameters: Mapping[str, Any] | None = None) -> Table:
+        """Read the rows to fit, as an estimator class with these parameters needs them."""
+        kind = input_kind(self.reading.kind, dict(parameters or {}))
+        self.reading = replace(self.reading, kind=kind)
+        if cls is not None:
+            stream = use_stream(self.source, self.reading.stream, cls)
+            self.reading = replace(self.reading, stream=stream)
+            _check_weight_option(cls, self.reading)
+        with self.timer.measure("reading"):
+            return read_training_table(self.source, self.reading, self.display.quiet)
+
+    def read_new(self, saved: SavedModel) -> Table:
+        """Read new rows with the columns that a model was fitted to."""
+        with self.timer.measure("reading"):
+            return read_new_table(self.source, self.reading, saved.notes, self.display.quiet)
+
+    def load(self, cls: type[Any], refused: Mapping[str, object]) -> tuple[SavedModel, Table]:
+        """Return the saved model of a class and new rows; ``refused`` options must not be given with it."""
+        decided = {f"--{name}": getattr(self.reading, name) for name in _DECIDED}
+        for option, value in {"--save": self.writing.save, **decided, **refused}.items():
+            if value:
+                raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")
+        with self.timer.measure("reading"):
+            saved = load_model(str(self.model_file))
+        if not isinstance(saved.estimator, cls):
+            found = type(saved.estimator).__name__
+            raise CommandError(
+                f"{self.model_file} contains a {found}, not a {cls.__name__}; fit one to a file with --save,"
+                " or use transform"
+            )
+        return saved, self.read_new(saved)
+
+    def fit(self, estimator: BaseEstimator, table: Table) -> CommandFit:
+        """Fit a map to a table, and compute the coordinates of its rows; warn of what can mislead."""
+        weights = _weight_column(table, self.reading.weight)
+        if self.reading.standardize and table.kind not in ("rows", "images"):
+            raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
+        if _uses_classes(estimator):
+            given_labels(table)  # raises before any work
+        memory = announce_memory(estimator, table.array, self.display.quiet)
+        dominance = None if self.reading.standardize else warn_of_scales([estimator], table)
+
+        def fit_and_place(rows: Table) -> np.ndarray:
+            fit_estimator(estimator, rows, weights)
+            return training_coordinates(estimator, rows)
+
+        embedding, fitted, scaler = self._fit_scaled(table, fit_and_place)
+        warn_of_few_points(embedding, table)
+        return CommandFit(estimator, table, fitted, scaler, self.timer, embedding, memory, dominance)
+
+    def fit_rows(self, estimator: BaseEstimator, table: Table, y: np.ndarray | None = None) -> CommandFit:
+        """Fit an estimator that has no coordinates to the rows of a table, and to labels if given."""
+        if table.kind not in ("rows", "images"):
+            raise CommandError(f"rows of numbers are needed, but the input is {table.kind}")
+        labels = () if y is None else (y,)
+        _, fitted, scaler = self._fit_scaled(table, lambda rows: estimator.fit(rows.array, *labels))
+        return CommandFit(estimator, table, fitted, scaler, self.timer)
+
+    def _fit_scaled(
+        self, table: Table, fit: Callable[[Table], Any]
+    ) -> tuple[Any, Table, StandardScaler | None]:
+        """Standardise a table if requested, and call ``fit`` with it; show progress and measure the time."""
+        with show_progress(self.display) as stages, self.timer.measure("fit"):
+            scaler = fit_scaler(table.array) if self.reading.standardize else None
+            scaled = table if scaler is None else scale(table, scaler)
+            found = fit(scaled)
+        self.timer.stages.update(stages)
+        return found, scaled, scaler
+
+    def report(self, result: CommandFit) -> None:
+        """Write the report of a fit if there is a target."""
+        write_fit_report(result, self.command, self.writing)
+
+    def save(self, result: CommandFit) -> dict[str, Any] | None:
+        """Save a fitted model if there is a target; return size and error of a compact model."""
+        return save_model(result, self.reading, self.writing, self.command, self.display.quiet)
+
+    def say(self, text: str) -> None:
+        """Print a line to standard error unless ``--quiet`` or ``--json`` is given."""
+        print_message(text, self.display.quiet)
+
+    def finish(self, summary: dict[str, Any], name: str = "coordinates") -> None:
+        """Print a summary, or the files that were written; ``name`` describes the rows of ``-o``."""
+        files = {
+            name: self.writing.out,
+            "plot": self.writing.plot,
+            "report": self.writing.report,
+            "model": self.writing.save,
+        }
+        print_summary(summary, files, self.display)
 
 
 def build_estimator(
@@ -142,48 +282,111 @@ def build_estimator(
     return make_estimator(cls, parameters)
 
 
-@dataclass(frozen=True, eq=False)
-class CommandFit:
-    """An estimator fitted to a table."""
+def announce_memory(estimator: BaseEstimator, X: Any, quiet: bool) -> float | None:
+    """Print and return an estimate of the memory of a fit in bytes; None if the rows are streamed."""
+    if is_streamed(X):
+        return None
+    from eigenscape._format import format_bytes
+    from eigenscape._memory import available_bytes
 
-    estimator: BaseEstimator
-    embedding: np.ndarray  # (n, n_components)
-    table: Table  # as read
-    fitted_table: Table  # standardised, if requested
-    scaler: StandardScaler | None
-    timer: Timer
-    memory_estimate: float | None  # in bytes
-    dominance: Dominance | None = None  # columns that dominate the distances
+    needed = estimate_memory(estimator, *X.shape)
+    free = format_bytes(available_bytes())
+    print_message(f"{method_of(estimator)}: about {format_bytes(needed)} of memory ({free} free)", quiet)
+    return needed
 
 
-def fit(
-    table: Table,
-    cls: type[BaseEstimator],
-    parameters: dict[str, Any],
-    n_components: int | None,
-    *,
-    standardize: bool,
-    progress: bool | None,
-    quiet: bool,
-    timer: Timer,
-    weights: np.ndarray | None = None,
-) -> CommandFit:
-    """Fit an estimator to a table, with weights if given; return it with the coordinates."""
-    if standardize and table.kind not in ("rows", "images"):
-        raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
-    estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
-    if _uses_classes(estimator):
-        given_labels(table)  # raises before any work
-    memory = announce_memory(estimator, table.array, quiet)
-    dominance = None if standardize else warn_of_scales([estimator], table)
-    with show_progress(progress, quiet) as stages, timer.measure("fit"):
-        scaler = fit_scaler(table.array) if standardize else None
-        fitted_table = table if scaler is None else scale(table, scaler)
-        fit_estimator(estimator, fitted_table, weights)
-        embedding = training_coordinates(estimator, fitted_table)
-    timer.stages.update(stages)
-    warn_of_few_points(embedding, table)
-    return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory, dominance)
+def estimate_memory(estimator: BaseEstimator, n_rows: int, n_columns: int) -> float:
+    """Estimate the peak memory of a fit in bytes, within a factor of 2, without the rows themselves."""
+    from eigenscape.estimators._method import Memory, described
+
+    description = described(estimator)
+    memory = Memory() if description is None else description.memory
+    return memory.estimate(estimator.get_params(), n_rows, n_columns)
+
+
+def given_labels(table: Table) -> np.ndarray:
+    """Return the labels of a table, -1 or None for rows that have none."""
+    import numpy as np
+
+    if table.labels is None:
+        raise CommandError(
+            f"{table.source} has no column of labels; name it with --label, with empty cells for unlabelled"
+            " rows"
+        )
+    labels = np.asarray(table.labels)
+    if labels.dtype.kind == "f":
+        known = np.isfinite(labels)
+        if (labels[known] == np.round(labels[known])).all():
+            return np.where(known, np.nan_to_num(labels), -1).astype(np.int64)
+        raise CommandError(
+            f"column {table.label_name!r} of {table.source} has numbers that are not integers, which are no"
+            " classes; name another column with --label"
+        )
+    if labels.dtype.kind in "iu":
+        return labels
+    found = np.empty(len(labels), dtype=object)
+    for row, value in enumerate(labels):
+        found[row] = None if value is None or str(value).strip() == "" else str(value)
+    return found
+
+
+def _check_weight_option(cls: type[BaseEstimator], options: InputOptions) -> None:
+    """Raise CommandError before any work if a method has no weights, or their column has another role."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    name = options.weight
+    if name is None:
+        return
+    if not has_fit_parameter(cls, "sample_weight"):
+        raise CommandError(
+            f"{method_of(cls)} has no sample weights; omit --weight, or use a method such as kernel-pca,"
+            " laplacian-eigenmaps or pca"
+        )
+    roles = {"--label": [options.label], "--id": [options.id], "--columns": split_names(options.columns)}
+    for option, names in roles.items():
+        if name in (names or ()):
+            raise CommandError(f"column {name!r} is given by --weight and by {option}; omit one of them")
+
+
+def _weight_column(table: Table, name: str | None) -> np.ndarray | None:
+    """Return the weights of the rows, or raise CommandError if the column does not contain weights."""
+    import numpy as np
+
+    if name is None:
+        return None
+    if is_streamed(table.array):
+        raise CommandError("--weight needs all rows in memory; omit --stream, or use a smaller file")
+    if name not in table.extra:
+        raise CommandError(
+            f"--weight {name}: {table.source} is not a table that contains this column and features; weights"
+            " are a column of a table with names, such as a CSV or Parquet file"
+        )
+    column = table.extra[name]
+    if column.dtype.kind not in "fiub":
+        shown = next((value for value in column.tolist() if not _is_number(value)), "")
+        raise CommandError(f"column {name!r} of {table.source} contains text ({shown!r}), not weights")
+    weights = column.astype(np.float64)
+    problem = ~np.isfinite(weights) | (weights < 0)
+    if problem.any():
+        row = int(np.flatnonzero(problem)[0])
+        number = row if table.rows is None else int(table.rows[row])
+        kind = "is missing or infinite" if not np.isfinite(weights[row]) else f"is {weights[row]:g}"
+        raise CommandError(
+            f"the weight in column {name!r} of {table.source} {kind} in row {number + 1} (counted from 1);"
+            " weights are numbers of at least 0"
+        )
+    if not weights.any():
+        raise CommandError(f"all weights in column {name!r} of {table.source} are 0")
+    return weights
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a value is a number, or a text that can be read as one."""
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def warn_of_scales(estimators: Sequence[BaseEstimator], table: Table) -> Dominance | None:
@@ -260,26 +463,15 @@ def _uses_classes(estimator: BaseEstimator) -> bool:
 def training_coordinates(estimator: BaseEstimator, table: Table) -> np.ndarray:
     """Return the coordinates of the rows that an estimator was fitted to."""
     if is_streamed(table.array) or "embedding_" not in vars(estimator):
-        return transform_rows(estimator, table.array)
+        return apply_to_rows(estimator.transform, table.array)
     return estimator.embedding_
 
 
-def transform_rows(model: BaseEstimator, X: Any) -> np.ndarray:
-    """Return the coordinates of rows, computed chunk by chunk if they are streamed."""
+def apply_to_rows(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """Return the values of a function of rows, computed chunk by chunk if they are streamed."""
     import numpy as np
 
-    if not is_streamed(X):
-        return model.transform(X)
-    return np.concatenate([model.transform(chunk) for chunk in row_chunks(X)])
-
-
-def predict_rows(model: BaseEstimator, X: Any) -> np.ndarray:
-    """Return the clusters of rows, computed chunk by chunk if they are streamed."""
-    import numpy as np
-
-    if not is_streamed(X):
-        return model.predict(X)
-    return np.concatenate([model.predict(chunk) for chunk in row_chunks(X)])
+    return np.concatenate([function(chunk) for chunk in row_chunks(X)]) if is_streamed(X) else function(X)
 
 
 def fit_scaler(X: Any) -> StandardScaler:
