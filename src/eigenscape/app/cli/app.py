@@ -85,8 +85,8 @@ app.command(cls=_method_command(cluster.DEFAULT))(grouped(cluster.cluster))
 app.command()(grouped(scores.classify))
 app.command(cls=_method_command(scores.DEFAULT))(grouped(scores.density))
 app.command()(grouped(inverse))
-app.command()(info)
-app.command()(export)
+app.command()(grouped(info))
+app.command()(grouped(export))
 app.command()(methods)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.fitting import build_estimator
 from eigenscape.app.cli.options import (
     TABLES,
     Display,
@@ -18,7 +19,7 @@ from eigenscape.app.cli.options import (
     command_line,
 )
 from eigenscape.app.cli.output import write_plot, write_rows
-from eigenscape.app.cli.run import Run, build_estimator, summarize
+from eigenscape.app.cli.run import Run, summarize
 from eigenscape.app.methods import estimator_class, methods_with
 from eigenscape.app.methods import parameters as parameters_of
 

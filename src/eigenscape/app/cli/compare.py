@@ -9,6 +9,18 @@ import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
+from eigenscape.app.cli.fitting import (
+    announce_memory,
+    build_estimator,
+    describe_dominance,
+    describe_fit,
+    fit_estimator,
+    fit_scaler,
+    scale,
+    training_coordinates,
+    warn_of_few_points,
+    warn_of_scales,
+)
 from eigenscape.app.cli.input import column_roles, input_kind
 from eigenscape.app.cli.options import (
     TABLES,
@@ -19,20 +31,7 @@ from eigenscape.app.cli.options import (
     chosen_parameters,
     command_line,
 )
-from eigenscape.app.cli.run import (
-    Run,
-    announce_memory,
-    build_estimator,
-    describe_dominance,
-    describe_fit,
-    fit_estimator,
-    fit_scaler,
-    scale,
-    show_progress,
-    training_coordinates,
-    warn_of_few_points,
-    warn_of_scales,
-)
+from eigenscape.app.cli.run import Run, show_progress
 from eigenscape.app.methods import estimator_class, make_estimator, method_name
 
 #: Methods compared by default, one of each family.

@@ -38,8 +38,6 @@ def _check(reading: InputOptions, writing: OutputOptions, others: dict[str, str 
             given = getattr(group, field.name) not in (field.default, "error")
             if given and field.name not in _SUPPORTED:
                 name = field.name.replace("_", "-")
-                if name == "weight":
-                    raise CommandError("--weight is not supported with --dask; omit one of them")
                 raise CommandError(
                     f"--{name} needs the rows in memory, so it does not work with --dask; omit it"
                 )
@@ -71,7 +69,7 @@ def embed_on_cluster(
             f"{method} needs all rows in memory, so it does not work with --dask; embed some of the rows"
             " without it and --save the model, then use `eigenscape transform MODEL INPUT --dask ...`"
         )
-    check_targets(source, replace(writing, out=None), display)
+    check_targets(source, replace(writing, out=None, plot=None, report=None), display)
     _check(reading, writing, {"the input": source, "the target of --save": writing.save})
     timer = Timer()
     table = _read_collection(source, reading.columns, reading.exclude)

@@ -9,9 +9,17 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.distributed import embed_on_cluster
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.options import Display, InputOptions, OutputOptions, chosen_parameters, command_line
+from eigenscape.app.cli.fitting import build_estimator
+from eigenscape.app.cli.options import (
+    ClusterOptions,
+    Display,
+    InputOptions,
+    OutputOptions,
+    chosen_parameters,
+    command_line,
+)
 from eigenscape.app.cli.output import write_coordinates, write_plot
-from eigenscape.app.cli.run import Run, build_estimator, summarize
+from eigenscape.app.cli.run import Run, summarize
 from eigenscape.app.methods import estimator_class
 
 
@@ -26,7 +34,7 @@ def embed(
     writing: OutputOptions,
     reading: InputOptions,
     display: Display,
-    dask: options.Dask = None,
+    cluster: ClusterOptions,
 ) -> None:
     """Fit a method to the rows of a file; write coordinates, a plot, a report or the model.
 
@@ -48,9 +56,9 @@ def embed(
         raise CommandError("--compact needs --save MODEL or --report FILE.html")
     cls = estimator_class(method)
     parameters = chosen_parameters(ctx, cls)
-    if dask is not None:
+    if cluster.dask is not None:
         estimator = build_estimator(cls, parameters, dimensions, "rows")
-        return embed_on_cluster(dask, source, estimator, reading, writing, display, command_line(ctx))
+        return embed_on_cluster(cluster.dask, source, estimator, reading, writing, display, command_line(ctx))
     run = Run(source, reading, writing, display, command_line(ctx))
     table = run.read(cls, parameters)
     result = run.fit(build_estimator(cls, parameters, dimensions, table.kind, table.array), table)
@@ -58,5 +66,6 @@ def embed(
     write_coordinates(result.embedding, cls._method.name, table, writing)
     write_plot(writing.plot, result.embedding, table=table, force=writing.force, title=cls._method.name)
     run.report(result)
-    summary["compact"] = run.save(result)
+    if writing.save is not None:
+        summary["compact"] = run.save(result)
     run.finish(summary)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,13 +20,34 @@ from eigenscape.app.cli.input import (
     read_training_table,
     split_names,
 )
-from eigenscape.app.cli.options import ROWS, InputOptions, chosen_parameters
+from eigenscape.app.cli.options import ROWS, Display, InputOptions, Only, chosen_parameters, setting
 from eigenscape.app.methods import estimator_class, method_name
 
 if TYPE_CHECKING:
     from eigenscape.app.explore.session import Session
 
 _LOCAL = "127.0.0.1"
+_server = partial(setting, panel="Server")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What the page shows and keeps, and the address of its server."""
+
+    images: str | None = setting(
+        "Size of the image in each row. Default: the size of the images in a folder.", "HEIGHTxWIDTH"
+    )
+    annotations: str | None = setting(
+        "Keep named selections in this file; without it they are lost at the end.", "FILE.csv"
+    )
+    port: int = _server("Port of the server; 0 for a free one.", "PORT", default=0, min=0, max=65535)
+    host: str = _server(
+        "Address to listen at; others than this machine need --allow-remote.", "ADDRESS", default=_LOCAL
+    )
+    allow_remote: bool = _server(
+        "Let other machines connect to --host, over connections that are not encrypted.", default=False
+    )
+    no_browser: bool = _server("Do not open the browser.", default=False)
 
 
 def explore(
@@ -44,53 +67,8 @@ def explore(
     ] = None,
     dimensions: options.Dimensions = None,
     reading: Annotated[InputOptions, ROWS],
-    images: Annotated[
-        str | None,
-        options.option(
-            help="Size of the image in each row. Default: the size of the images in a folder.",
-            metavar="HEIGHTxWIDTH",
-            panel="Reading",
-        ),
-    ] = None,
-    annotations: Annotated[
-        str | None,
-        options.option(
-            help="Keep named selections in this file; without it they are lost at the end.",
-            metavar="FILE.csv",
-            panel="Writing",
-        ),
-    ] = None,
-    port: Annotated[
-        int,
-        options.option(
-            help="Port of the server; 0 for a free one.",
-            metavar="PORT",
-            min=0,
-            max=65535,
-            panel="Server",
-        ),
-    ] = 0,
-    host: Annotated[
-        str,
-        options.option(
-            help="Address to listen at; others than this machine need --allow-remote.",
-            metavar="ADDRESS",
-            panel="Server",
-        ),
-    ] = _LOCAL,
-    allow_remote: Annotated[
-        bool,
-        options.option(
-            "--allow-remote",
-            help="Let other machines connect to --host, over connections that are not encrypted.",
-            panel="Server",
-        ),
-    ] = False,
-    no_browser: Annotated[
-        bool,
-        options.option("--no-browser", help="Do not open the browser.", panel="Server"),
-    ] = False,
-    quiet: options.Quiet = False,
+    server: ServerOptions,
+    display: Annotated[Display, Only("quiet")],
 ) -> None:
     """Open a live explorer of the rows of a file, or of the map of a model, in the browser.
 
@@ -108,26 +86,27 @@ def explore(
     """
     from eigenscape.app.explore.server import LOOPBACK, Explorer
 
-    if host not in LOOPBACK and not allow_remote:
+    host, quiet = server.host, display.quiet
+    if host not in LOOPBACK and not server.allow_remote:
         raise CommandError(
             f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
         )
-    images_shape = None if images is None else _image_shape(images)
+    images_shape = None if server.images is None else _image_shape(server.images)
     parameters = {}
     for name in dict.fromkeys(method_name(name) for name in method or []):
         parameters[name] = chosen_parameters(ctx, estimator_class(name))
         if dimensions is not None:
             parameters[name]["n_components"] = dimensions
     if _is_model(source):
-        session = _explore_model(source, rows, reading, parameters, images_shape, annotations, quiet)
+        session = _explore_model(source, rows, reading, parameters, images_shape, server.annotations, quiet)
     elif rows is not None:
         raise CommandError(f"{source} is not a model file, so {rows} cannot be shown on its map; omit it")
     else:
         if not parameters and dimensions is not None:
             parameters = {"pca": {"n_components": dimensions}}
-        session = _explore_table(source, reading, parameters, images_shape, annotations, quiet)
+        session = _explore_table(source, reading, parameters, images_shape, server.annotations, quiet)
     try:
-        explorer = Explorer(session, host, port)
+        explorer = Explorer(session, host, server.port)
     except BaseException:
         session.close()
         raise
@@ -136,7 +115,7 @@ def explore(
             "warning: other machines that know the address can read the data; connections are not encrypted"
         )
     typer.echo(f"exploring at {explorer.url} (Ctrl-C ends it)")
-    explorer.run(open_browser=not no_browser)
+    explorer.run(open_browser=not server.no_browser)
     _print_end(session, quiet)
 
 

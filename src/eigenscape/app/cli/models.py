@@ -13,28 +13,31 @@ from eigenscape._format import escape_controls, to_json
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import load_model, parse_notes, read_new_table
-from eigenscape.app.cli.options import InputOptions
+from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
 
 if TYPE_CHECKING:
     from eigenscape.estimators._verify import Verification
 
 #: Number of items of a list that are printed.
 _SHOWN = 12
-_Training = Annotated[
-    str | None, typer.Argument(metavar="INPUT", help="The training data, for --verify.", show_default=False)
-]
-_Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify",
-        help="Load the model and check it: finite numbers, residuals, eigenvectors, and, with INPUT, the"
-        " coordinates of its training points.",
-    ),
-]
 
 
 def info(
-    model: options.Model, source: _Training = None, verify: _Verify = False, as_json: options.AsJson = False
+    model: options.Model,
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="INPUT", help="The training data, for --verify.", show_default=False),
+    ] = None,
+    *,
+    verify: Annotated[
+        bool,
+        options.option(
+            "--verify",
+            help="Load the model and check it: finite numbers, residuals, eigenvectors, and, with INPUT, the"
+            " coordinates of its training points.",
+        ),
+    ] = False,
+    display: Annotated[Display, Only("as_json")],
 ) -> None:
     """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
 
@@ -61,7 +64,7 @@ def info(
     header["notes"] = notes or header["notes"]
     if verification is not None:
         header["verification"] = _as_dict(verification)
-    if as_json:
+    if display.as_json:
         typer.echo(json.dumps(header, indent=2))
     else:
         header.pop("verification", None)
@@ -107,6 +110,7 @@ def _format(value: Any) -> str:
 
 def export(
     model: options.Model,
+    *,
     to: Annotated[str, options.option("--to", metavar="FILE", help="The file to write: .onnx.")],
     compact: Annotated[
         int | None,
@@ -121,8 +125,8 @@ def export(
     double: Annotated[
         bool, options.option("--double", help="Rows and coordinates in double precision; default: single.")
     ] = False,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    writing: Annotated[OutputOptions, Only("force")],
+    display: Annotated[Display, Only("quiet")],
 ) -> None:
     """Export the map of a model to ONNX, for programs without Python.
 
@@ -138,5 +142,5 @@ def export(
     if Path(to).suffix.lower() != ".onnx":
         raise CommandError(f"--to {to}: unsupported file extension; choose a name that ends in .onnx")
     dtype = "float64" if double else "float32"
-    export_onnx(load_model(model).model, to, compact=compact, dtype=dtype, force=force)
-    print_message(f"wrote {to} (map)", quiet)
+    export_onnx(load_model(model).model, to, compact=compact, dtype=dtype, force=writing.force)
+    print_message(f"wrote {to} (map)", display.quiet)

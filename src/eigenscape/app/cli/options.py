@@ -10,9 +10,9 @@ import inspect
 import shlex
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, partial, wraps
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -34,12 +34,21 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def option(*names: str, help: str, metavar: str = "", panel: str | None = None, **more: Any) -> Any:  # noqa: A002
+def option(*names: str, help: str, metavar: str = "", **more: Any) -> Any:  # noqa: A002
     """Return an option for typer; flags have no metavar."""
-    return typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar, **more)
+    return typer.Option(*names, help=help, metavar=metavar, **more)
 
 
-_READING, _WRITING, _MESSAGES = "Reading", "Writing", "Messages"
+def setting(
+    text: str, metavar: str = "", *names: str, default: Any = None, panel: str | None = None, **more: Any
+) -> Any:
+    """Return a field of a group: its help, and the names of its option if they are not the field's name."""
+    described = {"names": names, "help": text, "metavar": metavar, "rich_help_panel": panel, **more}
+    return field(default=default, metadata=described)
+
+
+_reading, _writing = partial(setting, panel="Reading"), partial(setting, panel="Writing")
+_messages = partial(setting, panel="Messages")
 
 Source = Annotated[
     str,
@@ -49,174 +58,80 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file writte
 Dimensions = Annotated[
     int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
-Force = Annotated[bool, option("--force", help="Overwrite existing files.")]
-AsJson = Annotated[
-    bool, option("--json", help="Print a summary as JSON to standard output.", panel=_MESSAGES)
-]
-Quiet = Annotated[bool, option("--quiet", "-q", help="Print only warnings and errors.", panel=_MESSAGES)]
-Dask = Annotated[
-    str | None,
-    option(
-        "--dask",
-        help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local."
-        " INPUT is parquet, zarr or npy, OUT a folder.",
-        metavar="ADDRESS",
-        panel="Cluster",
-    ),
-]
 
 
 @dataclass(frozen=True)
 class InputOptions:
     """Options about reading a file, as given on the command line."""
 
-    label: Annotated[
-        str | None,
-        option(
-            help="Column of labels. Default: the first text column with repeated values.", metavar="COLUMN"
-        ),
-    ] = None
-    columns: Annotated[
-        str | None,
-        option(
-            help="Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int,"
-            " bool, number, text). Default: all numeric columns.",
-            metavar="A,B,C",
-        ),
-    ] = None
-    standardize: Annotated[
-        bool,
-        option(
-            "--standardize",
-            help="Scale every column to mean 0 and variance 1; a saved model scales new rows, too.",
-        ),
-    ] = False
-    id: Annotated[
-        str | None,
-        option(
-            "--id",
-            help="Column of row identifiers. Default: id, or a text column whose values all differ.",
-            metavar="COLUMN",
-            panel=_READING,
-        ),
-    ] = None
-    exclude: Annotated[
-        str | None,
-        option(help="Columns not to use, in the form of --columns.", metavar="A,B,C", panel=_READING),
-    ] = None
-    encode: Annotated[
-        str | None,
-        option(
-            help="Use text columns, too: a column of 0 and 1 for each value.",
-            metavar="onehot",
-            panel=_READING,
-        ),
-    ] = None
-    missing: Annotated[
-        str,
-        option(
-            help="Treatment of missing values: an error, drop their rows, fill in the mean of the column or"
-            " what probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis,"
-            " mixture-ppca). Default: error; for a saved model as for its training rows.",
-            metavar="error|drop|mean|ppca|keep",
-            panel=_READING,
-            show_default=False,
-        ),
-    ] = ""
-    weight: Annotated[
-        str | None,
-        option(
-            help="Column of sample weights, which is not a feature. A weight of 2 counts a row twice.",
-            metavar="COLUMN",
-            panel=_READING,
-        ),
-    ] = None
-    use_rep: Annotated[
-        str | None,
-        option(
-            help="Read obsm[KEY] of an h5ad file instead of X, such as X_pca.", metavar="KEY", panel=_READING
-        ),
-    ] = None
-    layer: Annotated[
-        str | None,
-        option(help="Read layers[KEY] of an h5ad file instead of X.", metavar="KEY", panel=_READING),
-    ] = None
-    obsp: Annotated[
-        str | None,
-        option(
-            help="Read the graph obsp[KEY] of an h5ad file: distances or connectivities.",
-            metavar="KEY",
-            panel=_READING,
-        ),
-    ] = None
-    size: Annotated[
-        str | None,
-        option(help="Size to which images of a folder are resized.", metavar="HEIGHTxWIDTH", panel=_READING),
-    ] = None
-    kind: Annotated[
-        str | None,
-        option(
-            help="Contents of the file: rows, distances, affinities or edges.", metavar="KIND", panel=_READING
-        ),
-    ] = None
-    stream: Annotated[
-        bool,
-        option(
-            "--stream",
-            help="Read in chunks (greedy, pca); the default for files larger than 256 MiB.",
-            panel=_READING,
-        ),
-    ] = False
+    label: str | None = setting(
+        "Column of labels. Default: the first text column with repeated values.", "COLUMN"
+    )
+    columns: str | None = setting(
+        "Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
+        " number, text). Default: all numeric columns.",
+        "A,B,C",
+    )
+    standardize: bool = setting(
+        "Scale every column to mean 0 and variance 1; a saved model scales new rows, too.", default=False
+    )
+    id: str | None = _reading(
+        "Column of row identifiers. Default: id, or a text column whose values all differ.", "COLUMN"
+    )
+    exclude: str | None = _reading("Columns not to use, in the form of --columns.", "A,B,C")
+    encode: str | None = _reading("Use text columns, too: a column of 0 and 1 for each value.", "onehot")
+    missing: str = _reading(
+        "Treatment of missing values: an error, drop their rows, fill in the mean of the column or what"
+        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca)."
+        " Default: error; for a saved model as for its training rows.",
+        "error|drop|mean|ppca|keep",
+        default="",
+        show_default=False,
+    )
+    weight: str | None = _reading(
+        "Column of sample weights, which is not a feature. A weight of 2 counts a row twice.", "COLUMN"
+    )
+    use_rep: str | None = _reading("Read obsm[KEY] of an h5ad file instead of X, such as X_pca.", "KEY")
+    layer: str | None = _reading("Read layers[KEY] of an h5ad file instead of X.", "KEY")
+    obsp: str | None = _reading(
+        "Read the graph obsp[KEY] of an h5ad file: distances or connectivities.", "KEY"
+    )
+    size: str | None = _reading("Size to which images of a folder are resized.", "HEIGHTxWIDTH")
+    kind: str | None = _reading("Contents of the file: rows, distances, affinities or edges.", "KIND")
+    stream: bool = _reading(
+        "Read in chunks (greedy, pca); the default for files larger than 256 MiB.", default=False
+    )
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """Options about writing files, as given on the command line."""
 
-    out: Annotated[
-        str | None,
-        option(
-            "-o",
-            "--out",
-            help="Write a line for each row, such as its coordinates: .csv, .tsv, .parquet, .arrow, .feather,"
-            " .npy, .npz, .mtx, .h5ad, or - for CSV on standard output.",
-            metavar="OUT",
-        ),
-    ] = None
-    plot: Annotated[str | None, option(help="Write a scatter plot: .png, .svg or .pdf.", metavar="FILE")] = (
-        None
+    out: str | None = setting(
+        "Write a line for each row, such as its coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy,"
+        " .npz, .mtx, .h5ad, or - for CSV on standard output.",
+        "OUT",
+        "-o",
+        "--out",
     )
-    report: Annotated[
-        str | None, option(help="Write an interactive report: one HTML file.", metavar="FILE.html")
-    ] = None
-    save: Annotated[str | None, option(help="Write the fitted model, for new rows.", metavar="MODEL")] = None
-    force: Force = False
-    report_points: Annotated[
-        int,
-        option(
-            help="Maximum number of points in the report, a random sample of more; 0 for all.",
-            metavar="N",
-            panel=_WRITING,
-            min=0,
-        ),
-    ] = 50_000
-    compact: Annotated[
-        str | None,
-        option(
-            help="Save M representative rows instead of all rows, and let the report place new rows by them."
-            " Without a value, M is chosen automatically.",
-            metavar="[M]",
-            panel=_WRITING,
-        ),
-    ] = None
-    spreadsheet_safe: Annotated[
-        bool,
-        option(
-            "--spreadsheet-safe",
-            help="Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.",
-            panel=_WRITING,
-        ),
-    ] = False
+    plot: str | None = setting("Write a scatter plot: .png, .svg or .pdf.", "FILE")
+    report: str | None = setting("Write an interactive report: one HTML file.", "FILE.html")
+    save: str | None = setting("Write the fitted model, for new rows.", "MODEL")
+    force: bool = setting("Overwrite existing files.", default=False)
+    report_points: int = _writing(
+        "Maximum number of points in the report, a random sample of more; 0 for all.",
+        "N",
+        default=50_000,
+        min=0,
+    )
+    compact: str | None = _writing(
+        "Save M representative rows instead of all rows, and let the report place new rows by them. Without"
+        " a value, M is chosen automatically.",
+        "[M]",
+    )
+    spreadsheet_safe: bool = _writing(
+        "Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.", default=False
+    )
 
     @property
     def compact_size(self) -> int | bool | None:
@@ -234,20 +149,29 @@ class OutputOptions:
 class Display:
     """What a command prints besides its results."""
 
-    as_json: AsJson = False
-    quiet: Quiet = False
-    progress: Annotated[
-        bool | None,
-        option(
-            "--progress/--no-progress",
-            help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
-            panel=_MESSAGES,
-        ),
-    ] = None
+    as_json: bool = _messages("Print a summary as JSON to standard output.", "", "--json", default=False)
+    quiet: bool = _messages("Print only warnings and errors.", "", "--quiet", "-q", default=False)
+    progress: bool | None = _messages(
+        "Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
+        "",
+        "--progress/--no-progress",
+    )
 
     def __post_init__(self) -> None:
         """Print nothing else with ``--json``."""
         object.__setattr__(self, "quiet", self.quiet or self.as_json)
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where a command runs."""
+
+    dask: str | None = setting(
+        "Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or npy,"
+        " OUT a folder.",
+        "ADDRESS",
+        panel="Cluster",
+    )
 
 
 class Only:
@@ -267,6 +191,20 @@ TABLES = Only(*ROWS.names, "obsp", "kind")
 ROWS_AND_MODEL = Only("out", "save", "force", "spreadsheet_safe")
 
 
+@cache
+def _fields_as_parameters(group: Any) -> dict[str, inspect.Parameter]:
+    """Return the fields of a group of options as parameters of a command for typer."""
+    types, found = get_type_hints(group), {}
+    for each in fields(group):
+        described = dict(each.metadata)
+        names = described.pop("names") or (f"--{each.name.replace('_', '-')}",)
+        annotation = Annotated[types[each.name], typer.Option(*names, **described)]
+        found[each.name] = inspect.Parameter(
+            each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=annotation
+        )
+    return found
+
+
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose groups of options (dataclasses) are replaced by their fields, for typer."""
     hints = get_type_hints(function, include_extras=True)
@@ -278,22 +216,17 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
         if not is_dataclass(group):
             shown.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        only = next(iter(getattr(hint, "__metadata__", ())), Only())
-        types = get_type_hints(group, include_extras=True)
-        used = [field for field in fields(group) if not only.names or field.name in only.names]
-        groups[parameter.name] = group, [field.name for field in used]
-        for field in used:
-            default = inspect.Parameter.empty if field.name == only.required else field.default
-            shown.append(
-                inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name]
-                )
-            )
+        known = _fields_as_parameters(group)
+        only = next(iter(getattr(hint, "__metadata__", ())), Only(*known))
+        groups[parameter.name] = group, [name for name in known if name in only.names]
+        for name in groups[parameter.name][1]:
+            required = name == only.required
+            shown.append(known[name].replace(default=inspect.Parameter.empty) if required else known[name])
 
     @wraps(function)
     def command(**values: Any) -> None:
         for name, (group, names) in groups.items():
-            values[name] = group(**{field: values.pop(field) for field in names})
+            values[name] = group(**{each: values.pop(each) for each in names})
         function(**values)
 
     command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]

@@ -10,8 +10,9 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.distributed import transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.fitting import apply_to_rows
 from eigenscape.app.cli.input import column_roles, finish_rows, load_map, load_model, read_table
-from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
+from eigenscape.app.cli.options import ClusterOptions, Display, InputOptions, Only, OutputOptions
 from eigenscape.app.cli.output import (
     coordinate_names,
     labels_from_notes,
@@ -19,7 +20,7 @@ from eigenscape.app.cli.output import (
     write_plot,
     write_rows,
 )
-from eigenscape.app.cli.run import Run, apply_to_rows, show_progress
+from eigenscape.app.cli.run import Run, show_progress
 from eigenscape.app.methods import method_of
 from eigenscape.exceptions import InputFileError
 
@@ -39,7 +40,7 @@ def transform(
     writing: Annotated[OutputOptions, Only("out", "plot", "force", "spreadsheet_safe")],
     reading: Annotated[InputOptions, Only("label", "id", "missing", "stream")],
     display: Display,
-    dask: options.Dask = None,
+    cluster: ClusterOptions,
 ) -> None:
     """Compute the coordinates of new rows with a saved model.
 
@@ -54,8 +55,8 @@ def transform(
     """
     if not (writing.out or writing.plot):
         raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
-    if dask is not None:
-        return transform_on_cluster(dask, model_file, source, reading, writing, display)
+    if cluster.dask is not None:
+        return transform_on_cluster(cluster.dask, model_file, source, reading, writing, display)
     run = Run(source, reading, writing, display, model_file=model_file)
     with run.timer.measure("loading"):
         saved = load_map(model_file)

@@ -8,6 +8,7 @@ import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.fitting import build_estimator, given_labels
 from eigenscape.app.cli.input import column_roles
 from eigenscape.app.cli.options import (
     ROWS,
@@ -19,7 +20,7 @@ from eigenscape.app.cli.options import (
     command_line,
 )
 from eigenscape.app.cli.output import write_rows
-from eigenscape.app.cli.run import Run, build_estimator, given_labels, show_progress
+from eigenscape.app.cli.run import Run, show_progress
 from eigenscape.app.methods import estimator_class, method_name
 
 #: The embedder of ``density`` if no ``-m`` is given, and the number of its coordinates.
