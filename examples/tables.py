@@ -1,8 +1,7 @@
 """Write small files for examples of the command line.
 
-The files are flowers.csv, new-flowers.csv, few-labels.csv, distances.csv, graph.edges, a folder of images,
-digits, and a sequence, clean.csv, with distorted versions, noisy-1.csv, noisy-2.csv, early.csv and late.csv.
-Run ``python examples/tables.py [FOLDER]``.
+The files are flowers.csv, new-flowers.csv, few-labels.csv, distances.csv, graph.edges and a folder
+of images, digits. Run ``python examples/tables.py [FOLDER]``.
 """
 
 import sys
@@ -38,22 +37,6 @@ def write_flowers(path: Path, rows: np.ndarray, n_labels: int | None = None) -> 
     path.write_text("\n".join([header, *lines]) + "\n")
 
 
-def write_sequences(folder: Path) -> None:
-    """Write a sequence of three channels, versions with noise, and versions that are shifted in time."""
-    rng = np.random.default_rng(0)
-    steps = np.cumsum(rng.standard_normal((420, 3)), axis=0)
-    clean = steps[10:-10]
-    versions = {
-        "clean": clean,
-        "noisy-1": clean + rng.standard_normal(clean.shape),
-        "noisy-2": clean + rng.standard_normal(clean.shape),
-        "early": steps[11:-9],
-        "late": steps[9:-11],
-    }
-    for name, values in versions.items():
-        np.savetxt(folder / f"{name}.csv", values, "%.6g", ",", header="left,middle,right", comments="")
-
-
 def main(folder: Path) -> None:
     """Write all files to a folder."""
     (folder / "digits").mkdir(parents=True, exist_ok=True)
@@ -68,7 +51,6 @@ def main(folder: Path) -> None:
     (folder / "graph.edges").write_text(
         "".join(f"{i} {j}\n" for i, j in zip(graph.row, graph.col, strict=True))
     )
-    write_sequences(folder)
     for number, (image, digit) in enumerate(
         zip(load_digits().images[:60], load_digits().target, strict=False)
     ):

@@ -260,10 +260,8 @@ def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_pa
     nowhere = ["--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT"]
     for method in (name for name, cls in all_methods().items() if not cls._method.collections):
         assert run("embed", folder, "-m", method, *nowhere) == 2
-        # of a sequence, a model fitted in memory cannot be applied to partitions either
-        remedy = "omit it" if method == "distortion-discriminant-analysis" else "embed some"
         assert (
-            f"{method} needs all rows in memory, so it does not work with --dask; {remedy}"
+            f"{method} needs all rows in memory, so it does not work with --dask; embed some"
             in capsys.readouterr().err
         )
     table = tmp_path / "rows.csv"

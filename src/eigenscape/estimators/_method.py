@@ -90,14 +90,12 @@ class Method:
 
     name: str  # on the command line
     aliases: tuple[str, ...] = ()
-    command: str = "embed"  # that fits it
+    command: str = "embed"  # that fits it; empty if it is fitted from Python only
     linear: bool = False  # coordinates are affine functions of the rows
     scale_free: bool = False  # multiplying a column by a number does not change the coordinates
     streams: Literal["", "fit", "partial_fit"] = ""  # method that takes chunks of rows
     collections: bool = True  # fitted to dask collections
     groups: bool = False  # fitted to labels as groups of rows
-    distorted: bool = False  # fitted to distorted versions of the rows
-    sequence: bool = False  # rows are time steps, and there are fewer rows of output
     geodesic: bool = False  # distances are lengths of paths, so that the lengths of some edges suffice
     clusters: str = ""  # parameter for the number of clusters
     memory: Memory = Memory()

@@ -130,8 +130,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         aliases=("dda",),
         scale_free=True,
         collections=False,
-        distorted=True,
-        sequence=True,
+        command="",
     )
     _layers_: list[Layer]
 

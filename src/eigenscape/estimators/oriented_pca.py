@@ -114,7 +114,6 @@ class OrientedPCA(LinearMixin, KernelEstimator):
         scale_free=True,
         collections=False,
         groups=True,
-        distorted=True,
         memory=Memory(copies=5),
     )
     _model_: Embedding | OrientedLoss

@@ -101,7 +101,7 @@ NEEDS = {
 
 
 #: Methods with a row of coordinates for each row; the others have tests of their own.
-ROW_METHODS = [name for name, cls in all_methods().items() if not cls._method.sequence]
+ROW_METHODS = list(all_methods())
 
 
 @pytest.mark.long

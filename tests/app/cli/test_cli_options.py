@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import eigenscape
@@ -50,11 +51,11 @@ def test_every_estimator_is_a_method():
         for name in eigenscape.__all__
         if inspect.isclass(getattr(eigenscape, name)) and hasattr(getattr(eigenscape, name), "fit")
     }
-    # classifiers, regressors and densities compute no coordinates; ParametricMap takes an estimator, and
-    # AlignedSpectralMaps several tables
+    # classifiers, regressors and densities compute no coordinates; ParametricMap takes an estimator,
+    # AlignedSpectralMaps several tables, and DistortionDiscriminantAnalysis sequences
     assert set(METHODS.values()) == {
         name for name in classes if hasattr(getattr(eigenscape, name), "transform")
-    } - {"ParametricMap", "AlignedSpectralMaps"}
+    } - {"ParametricMap", "AlignedSpectralMaps", "DistortionDiscriminantAnalysis"}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -273,6 +274,22 @@ def test_version_and_help():
     assert "eigenscape embed iris.csv -m isomap" in run("embed", "--help").stdout
     assert run().exit_code == 0
     assert "transform" in run().stdout
+
+
+def test_help_shows_ten_options_first_and_the_others_under_headings():
+    """The first panel of ``--help`` has the options without a heading."""
+    command = typer.main.get_command(app).commands["embed"]
+    given = [each for each in command.params if each.param_type_name == "option"]
+    first = [each.opts[-1] for each in given if each.rich_help_panel is None]
+    assert first == [
+        *("-m", "-d", "--out", "--plot", "--report", "--save", "--force"),
+        *("--label", "--columns", "--standardize"),
+    ]
+    assert {each.rich_help_panel for each in given} - {None} == {"Reading", "Writing", "Messages", "Cluster"}
+    shown = run("embed", "--help").stdout
+    headings = ["Options", "Writing", "Reading", "Messages", "Cluster"]
+    places = [shown.index(f" {heading} ─") for heading in headings]
+    assert places == sorted(places)
 
 
 @pytest.mark.process

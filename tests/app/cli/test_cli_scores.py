@@ -131,3 +131,13 @@ def test_transform_places_rows_by_a_parametric_map(flowers, tmp_path):
     np.testing.assert_allclose(
         [float(row["parametricmap0"]) for row in found], model.transform(X[120:])[:, 0], rtol=1e-4
     )
+
+
+def test_sequences_are_for_python_only(flowers, tmp_path):
+    X, _ = flowers
+    model = eigenscape.DistortionDiscriminantAnalysis([[2, 3, 2]]).fit(X, distorted=[X[::-1]])
+    eigenscape.save(model, tmp_path / "m")
+    table = write_csv(tmp_path / "rows.csv", X)
+    found = bad("transform", tmp_path / "m", table, "-o", tmp_path / "out.csv")
+    assert "contains a DistortionDiscriminantAnalysis, which has no coordinates; load it in Python" in found
+    assert "no such method: dda" in bad("embed", table, "-m dda -o -")

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import eigenscape.plot
 from eigenscape.app.cli.app import app
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.training_labels import label_notes, labels_from_notes
+from eigenscape.app.cli.output import label_notes, labels_from_notes
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.datasets import make_swiss_roll
 from eigenscape.app.methods import estimator_class, make_estimator
-from eigenscape.app.cli.memory import estimate_memory
+from eigenscape.app.cli.fitting import estimate_memory
 
 def rows(n, d):
     if d == 3:

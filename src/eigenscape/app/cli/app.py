@@ -10,20 +10,14 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli.classify import classify
-from eigenscape.app.cli.cluster import ClusterCommand, cluster
-from eigenscape.app.cli.compare import CompareCommand, compare
-from eigenscape.app.cli.density import DensityCommand, density
+from eigenscape.app.cli import cluster, compare, scores
 from eigenscape.app.cli.embed import embed
-from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
+from eigenscape.app.cli.errors import INTERRUPTED, INVALID, handle_errors, print_message
 from eigenscape.app.cli.explore import explore
-from eigenscape.app.cli.export import export
-from eigenscape.app.cli.info import info
-from eigenscape.app.cli.inverse import inverse
 from eigenscape.app.cli.methods import methods
-from eigenscape.app.cli.options import MethodCommand
-from eigenscape.app.cli.reproduce import reproduce
-from eigenscape.app.cli.transform import transform
+from eigenscape.app.cli.models import export, info
+from eigenscape.app.cli.options import MethodCommand, grouped, option
+from eigenscape.app.cli.placing import inverse, transform
 
 
 class Commands(TyperGroup):
@@ -59,16 +53,10 @@ def _print_version(requested: bool) -> None:
 def eigenscape(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version",
-            metavar="",
-            callback=_print_version,
-            is_eager=True,
-            help="Print the version and exit.",
-        ),
+        option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", metavar="", help="Print a traceback with errors; accepted anywhere.")
+        bool, option("--debug", help="Print a traceback with errors; accepted anywhere.")
     ] = False,
 ) -> None:
     """Spectral dimensionality reduction of files; fitted models compute the coordinates of new rows, too.
@@ -84,17 +72,26 @@ def eigenscape(
     """
 
 
-app.command(cls=MethodCommand)(embed)
-app.command()(transform)
-app.command(cls=CompareCommand)(compare)
-app.command(cls=MethodCommand)(explore)
-app.command(cls=ClusterCommand)(cluster)
-app.command()(classify)
-app.command(cls=DensityCommand)(density)
-app.command()(inverse)
-app.command()(info)
-app.command()(export)
+def _method_command(*methods: str) -> type[MethodCommand]:
+    """Return a command with the parameters of methods as options, unless ``-m`` is given."""
+    return type("MethodCommandWithDefault", (MethodCommand,), {"default_methods": methods})
+
+
+app.command(cls=MethodCommand)(grouped(embed))
+app.command()(grouped(transform))
+app.command(cls=_method_command(*compare.DEFAULT))(grouped(compare.compare))
+app.command(cls=MethodCommand)(grouped(explore))
+app.command(cls=_method_command(cluster.DEFAULT))(grouped(cluster.cluster))
+app.command()(grouped(scores.classify))
+app.command(cls=_method_command(scores.DEFAULT))(grouped(scores.density))
+app.command()(grouped(inverse))
+app.command()(grouped(info))
+app.command()(grouped(export))
 app.command()(methods)
-app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    reproduce
-)
+
+
+@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def reproduce() -> None:
+    """Print how to run the experiments of the papers, which are not part of the installed package."""
+    print_message("experiments are run from the source tree by `python -m experiments` or `make reproduce`")
+    raise typer.Exit(INVALID)

@@ -2,78 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
-from eigenscape.app.cli.input import InputOptions, column_roles, input_kind, read_training_table
-from eigenscape.app.cli.memory import announce_memory
-from eigenscape.app.cli.options import MethodCommand, chosen_parameters, command_line
-from eigenscape.app.cli.output import check_targets, print_summary
-from eigenscape.app.cli.run import (
-    Timer,
+from eigenscape.app.cli.fitting import (
+    announce_memory,
     build_estimator,
     describe_dominance,
     describe_fit,
     fit_estimator,
     fit_scaler,
     scale,
-    show_progress,
     training_coordinates,
     warn_of_few_points,
     warn_of_scales,
 )
-from eigenscape.app.methods import estimator_class, method_name
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+from eigenscape.app.cli.input import column_roles, input_kind
+from eigenscape.app.cli.options import (
+    TABLES,
+    Display,
+    InputOptions,
+    Only,
+    OutputOptions,
+    chosen_parameters,
+    command_line,
+)
+from eigenscape.app.cli.run import Run, show_progress
+from eigenscape.app.methods import estimator_class, make_estimator, method_name
 
 #: Methods compared by default, one of each family.
-_DEFAULT_METHODS = (
-    "pca",
-    "kernel-pca",
-    "isomap",
-    "locally-linear-embedding",
-    "laplacian-eigenmaps",
-    "diffusion-map",
-)
-
-
-class CompareCommand(MethodCommand):
-    """A command with the parameters of several methods as options."""
-
-    default_methods = _DEFAULT_METHODS
+DEFAULT = ("pca", "kernel-pca", "isomap", "locally-linear-embedding", "laplacian-eigenmaps", "diffusion-map")
 
 
 def compare(
     ctx: typer.Context,
     source: options.Source,
-    report: Annotated[str, typer.Option(help="Write the comparison: one HTML file.", metavar="FILE.html")],
+    *,
     method: Annotated[
         list[str] | None,
-        typer.Option("-m", help="Method; repeat the option for each one.", metavar="METHOD"),
+        options.option("-m", help="Method; repeat the option for each one.", metavar="METHOD"),
     ] = None,
     dimensions: options.Dimensions = None,
-    report_points: options.ReportPoints = 50_000,
-    force: options.Force = False,
-    label: options.Label = None,
-    id_column: options.Id = None,
-    columns: options.Columns = None,
-    exclude: options.Exclude = None,
-    encode: options.Encode = None,
-    missing: options.Missing = "error",
-    use_rep: options.UseRep = None,
-    layer: options.Layer = None,
-    obsp: options.Obsp = None,
-    size: options.Size = None,
-    kind: options.Kind = None,
-    standardize: options.Standardize = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    progress: options.Progress = None,
+    writing: Annotated[OutputOptions, Only("report", "report_points", "force", required="report")],
+    reading: Annotated[InputOptions, TABLES],
+    display: Display,
 ) -> None:
     """Fit several methods to the rows of a file and write a report that compares their maps.
 
@@ -84,49 +60,29 @@ def compare(
         eigenscape compare iris.csv --report comparison.html
         eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
     """
-    names = list(dict.fromkeys(method_name(name) for name in method or _DEFAULT_METHODS))
+    names = list(dict.fromkeys(method_name(name) for name in method or DEFAULT))
     if len(names) < 2:
         raise CommandError(f"a comparison needs two different methods, got {names[0]} only; add another -m")
-    for name in names:
-        if is_sequence_method(estimator_class(name)):
-            raise CommandError(
-                f"{name} outputs features of windows of rows, which are not compared with coordinates of"
-                " rows; use embed"
-            )
-    check_targets(source, force, as_json, report=report)
-    quiet = quiet or as_json
     parameters = {name: chosen_parameters(ctx, estimator_class(name)) for name in names}
-    kinds = [input_kind(kind, chosen) for chosen in parameters.values()]
-    input_options = InputOptions(
-        label,
-        id_column,
-        columns,
-        missing,
-        size,
-        next((found for found in kinds if found), None),
-        exclude=exclude,
-        encode=encode,
-        use_rep=use_rep,
-        layer=layer,
-        obsp=obsp,
-    )
-    timer = Timer()
-    with timer.measure("reading"):
-        table = read_training_table(source, input_options, quiet)
-    table = scale(table, fit_scaler(table.array)) if standardize else table
+    kinds = [input_kind(reading.kind, chosen) for chosen in parameters.values()]
+    reading = replace(reading, kind=next((kind for kind in kinds if kind), None))
+    run = Run(source, reading, writing, display, command_line(ctx))
+    table = run.read()
     dominance = None
-    if not standardize:
-        estimators = [estimator_class(name)().set_params(**parameters[name]) for name in names]
+    if reading.standardize:
+        table = scale(table, fit_scaler(table.array))
+    else:
+        estimators = [make_estimator(estimator_class(name), parameters[name]) for name in names]
         dominance = warn_of_scales(estimators, table)
-    models: dict[str, BaseEstimator] = {}
+    models: dict[str, Any] = {}
     summaries: dict[str, Any] = {}
-    with show_progress(progress, quiet):
+    with show_progress(display):
         for name in names:
             try:
                 cls = estimator_class(name)
                 estimator = build_estimator(cls, parameters[name], dimensions, table.kind, table.array)
-                memory = announce_memory(estimator, table.array, quiet)
-                with timer.measure(name):
+                memory = announce_memory(estimator, table.array, display.quiet)
+                with run.timer.measure(name):
                     models[name] = fit_estimator(estimator, table)
             except (ValueError, TypeError, RuntimeError, MemoryError) as error:
                 print_message(f"warning: {name} is left out: {format_error(error)}")
@@ -134,7 +90,7 @@ def compare(
             embedding = training_coordinates(estimator, table)
             warn_of_few_points(embedding, table, name)
             summaries[name] = describe_fit(estimator, embedding) | {
-                "timings": {"fit": timer.seconds[name]},
+                "timings": {"fit": run.timer.seconds[name]},
                 "memory": {"estimate": memory},
             }
     if len(models) < 2:
@@ -145,19 +101,19 @@ def compare(
     from eigenscape.app.report import write_comparison
 
     write_comparison(
-        report,
+        str(writing.report),
         models,
         table,
-        command=command_line(ctx),
-        timings={name: timer.seconds[name] for name in models},
+        command=run.command,
+        timings={name: run.timer.seconds[name] for name in models},
         memory=peak_memory(),
-        max_points=report_points or None,
-        force=force,
+        max_points=writing.report_points or None,
+        force=writing.force,
     )
     summary = {
         "methods": summaries,
         "input": column_roles(table),
         "dominant_columns": describe_dominance(dominance),
-        "timings": timer.seconds,
+        "timings": run.timer.seconds,
     }
-    print_summary(summary, {"report": report}, as_json, quiet)
+    run.finish(summary)

@@ -5,151 +5,114 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from eigenscape._format import format_bytes
 from eigenscape._progress import format_duration
-from eigenscape.app.cli.distorted import is_sequence_method
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import InputOptions, load_map, split_names
-from eigenscape.app.cli.output import print_summary, save_model
+from eigenscape.app.cli.input import load_map, split_names
+from eigenscape.app.cli.options import Display, InputOptions, OutputOptions
+from eigenscape.app.cli.output import check_targets, print_summary, save_model
 from eigenscape.app.cli.run import CommandFit, Timer, show_progress
-from eigenscape.app.methods import estimator_class, method_of
+from eigenscape.app.methods import method_of
 
 if TYPE_CHECKING:
     import dask.array as da
-    import typer
     from distributed import Client
     from sklearn.base import BaseEstimator
 
     from eigenscape.app.io import Table
 
-#: Options that need the rows in memory.
-_IN_MEMORY_OPTIONS = (
-    "--plot",
-    "--report",
-    "--compact",
-    "--label",
-    "--id",
-    "--encode",
-    "--missing",
-    "--use-rep",
-    "--layer",
-    "--obsp",
-    "--size",
-    "--kind",
-    "--stream",
-    "--standardize",
-)
+#: Fields of options that are used with a cluster; the others need the rows in memory.
+_SUPPORTED = ("columns", "exclude", "out", "save", "force", "report_points", "spreadsheet_safe")
 
 
-def check_options(ctx: typer.Context, out: str | None, force: bool, others: dict[str, str | None]) -> None:
+def _check(reading: InputOptions, writing: OutputOptions, others: dict[str, str | None]) -> None:
     """Raise an error if an option cannot be combined with ``--dask`` or the folder cannot be written.
 
-    Parameters
-    ----------
-    ctx : typer.Context
-        Context of the command, which holds the values of its options.
-    out : str or None
-        The output folder.
-    force : bool
-        Whether an existing folder may be replaced.
-    others : dict of str to (str or None)
-        Paths that the folder must not be, contain or lie in, by their description.
+    ``others`` are paths that the folder must not be, contain or lie in, by their description.
     """
-    for option in _IN_MEMORY_OPTIONS:
-        name = "id_column" if option == "--id" else option.removeprefix("--").replace("-", "_")
-        if ctx.params.get(name) not in (None, False, "error", ""):
-            raise CommandError(f"{option} needs the rows in memory, so it does not work with --dask; omit it")
-    if out == "-":
+    for group in (writing, reading):
+        for field in fields(group):
+            given = getattr(group, field.name) not in (field.default, "error")
+            if given and field.name not in _SUPPORTED:
+                name = field.name.replace("_", "-")
+                raise CommandError(
+                    f"--{name} needs the rows in memory, so it does not work with --dask; omit it"
+                )
+    if writing.out == "-":
         raise CommandError("-o - does not work with --dask, which writes a folder of parquet files")
     from eigenscape.distributed import require
 
     require("distributed")
-    if out is not None:
+    if writing.out is not None:
         from eigenscape.app.io.dask_writing import check_folder
 
-        check_folder(out, force, {what: path for what, path in others.items() if path is not None})
-
-
-def check_method(method: str) -> None:
-    """Raise CommandError if a method cannot be fitted to a dask collection."""
-    cls = estimator_class(method)
-    if not cls._method.collections:
-        remedy = (
-            "omit it"
-            if is_sequence_method(cls)
-            else "embed some of the rows without it and --save the model, then use"
-            " `eigenscape transform MODEL INPUT --dask ...`"
-        )
-        raise CommandError(f"{method} needs all rows in memory, so it does not work with --dask; {remedy}")
+        paths = {what: path for what, path in others.items() if path is not None}
+        check_folder(writing.out, writing.force, paths)
 
 
 def embed_on_cluster(
     address: str,
     source: str,
     estimator: BaseEstimator,
-    *,
-    columns: str | None,
-    exclude: str | None,
-    out: str | None,
-    save: str | None,
+    reading: InputOptions,
+    writing: OutputOptions,
+    display: Display,
     command: str,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    progress: bool | None,
 ) -> None:
     """Fit an estimator to the rows of a folder and write their coordinates, one file for each partition."""
+    method = method_of(estimator)
+    if not type(estimator)._method.collections:
+        raise CommandError(
+            f"{method} needs all rows in memory, so it does not work with --dask; embed some of the rows"
+            " without it and --save the model, then use `eigenscape transform MODEL INPUT --dask ...`"
+        )
+    check_targets(source, replace(writing, out=None, plot=None, report=None), display)
+    _check(reading, writing, {"the input": source, "the target of --save": writing.save})
     timer = Timer()
-    table = _read_collection(source, columns, exclude)
-    with _connect(address, quiet) as client, show_progress(progress, quiet):
-        memory = _announce_cost(estimator, table.array, client, quiet)
+    table = _read_collection(source, reading.columns, reading.exclude)
+    with _connect(address, display.quiet) as client, show_progress(display):
+        memory = _announce_cost(estimator, table.array, client, display.quiet)
         with timer.measure("fit"):
             estimator.fit(table.array)
         embedding = estimator.embedding_
-        n_rows = _write_partitions(out, embedding, estimator, timer, force)
-    if save:
-        result = CommandFit(estimator, embedding, table, table, None, timer, memory)
-        save_model(save, result, InputOptions(columns=columns), command, force=force, quiet=quiet)
+        n_rows = _write_partitions(embedding, estimator, timer, writing)
+    result = CommandFit(estimator, table, table, None, timer, embedding)
+    save_model(result, reading, writing, command, display.quiet)
     summary = {
-        "method": method_of(estimator),
+        "method": method,
         "rows": n_rows,
         "timings": timer.seconds,
         "memory": {"estimate": memory},
     }
-    print_summary(summary, {"coordinates": out, "model": save}, as_json, quiet)
+    print_summary(summary, {"coordinates": writing.out, "model": writing.save}, display)
 
 
 def transform_on_cluster(
     address: str,
     model_file: str,
     source: str,
-    out: str,
-    *,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    progress: bool | None,
+    reading: InputOptions,
+    writing: OutputOptions,
+    display: Display,
 ) -> None:
     """Compute the coordinates of the rows of a folder with a saved model."""
+    _check(reading, writing, {"the input": source, "the model": model_file})
     timer, saved = Timer(), load_map(model_file)
     if saved.scaler is not None:
         raise CommandError(
             "a model saved with --standardize does not work with --dask; scale the rows and fit without it"
         )
-    if is_sequence_method(saved.estimator):
-        raise CommandError(
-            f"windows of {saved.method} extend over partitions, so it does not work with --dask; use --stream"
-        )
     has_names = not source.rstrip("/").endswith((".npy", ".zarr"))
     columns = ",".join(saved.notes.get("columns", [])) if has_names else ""
     table = _read_collection(source, columns or None)
-    with _connect(address, quiet), show_progress(progress, quiet):
+    with _connect(address, display.quiet), show_progress(display):
         coordinates = saved.estimator.transform(table.array)
-        n_rows = _write_partitions(out, coordinates, saved.estimator, timer, force)
+        n_rows = _write_partitions(coordinates, saved.estimator, timer, writing)
     summary = {"method": method_of(saved.estimator), "rows": n_rows, "timings": timer.seconds}
-    print_summary(summary, {"coordinates": out}, as_json, quiet)
+    print_summary(summary, {"coordinates": writing.out}, display)
 
 
 @contextmanager
@@ -205,14 +168,12 @@ def _announce_cost(estimator: BaseEstimator, array: da.Array, client: Client, qu
     return estimate.bytes_each
 
 
-def _write_partitions(
-    out: str | None, array: da.Array, estimator: BaseEstimator, timer: Timer, force: bool
-) -> int:
+def _write_partitions(array: da.Array, estimator: BaseEstimator, timer: Timer, writing: OutputOptions) -> int:
     """Write coordinates, one file for each partition, and return the number of rows."""
     from eigenscape.app.io.dask_writing import write_parts
 
-    if out is None:
+    if writing.out is None:
         return int(array.shape[0])
     names = [str(name) for name in estimator.get_feature_names_out()]
     with timer.measure("placing"):
-        return write_parts(out, array, names, force=force)
+        return write_parts(writing.out, array, names, force=writing.force)

@@ -16,20 +16,7 @@ from typing import Any
 import typer
 
 from eigenscape._format import escape_controls
-from eigenscape.app.errors import CommandError
-
-__all__ = [
-    "FAILED",
-    "INTERRUPTED",
-    "INVALID",
-    "CommandError",
-    "exit_code",
-    "format_error",
-    "handle_errors",
-    "option_names",
-    "print_message",
-    "with_option_names",
-]
+from eigenscape.app.errors import CommandError as CommandError
 
 #: Exit codes. 0: success; 1: the computation failed; 2: the input, an option or a parameter is invalid;
 #: 130: interrupted with Ctrl-C (128 + SIGINT, as shells report it).

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +14,40 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, print_message
 from eigenscape.app.cli.input import (
-    InputOptions,
     column_notes,
     load_model,
     read_new_table,
     read_training_table,
     split_names,
 )
-from eigenscape.app.cli.options import chosen_parameters
+from eigenscape.app.cli.options import ROWS, Display, InputOptions, Only, chosen_parameters, setting
 from eigenscape.app.methods import estimator_class, method_name
 
 if TYPE_CHECKING:
     from eigenscape.app.explore.session import Session
 
 _LOCAL = "127.0.0.1"
+_server = partial(setting, panel="Server")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What the page shows and keeps, and the address of its server."""
+
+    images: str | None = setting(
+        "Size of the image in each row. Default: the size of the images in a folder.", "HEIGHTxWIDTH"
+    )
+    annotations: str | None = setting(
+        "Keep named selections in this file; without it they are lost at the end.", "FILE.csv"
+    )
+    port: int = _server("Port of the server; 0 for a free one.", "PORT", default=0, min=0, max=65535)
+    host: str = _server(
+        "Address to listen at; others than this machine need --allow-remote.", "ADDRESS", default=_LOCAL
+    )
+    allow_remote: bool = _server(
+        "Let other machines connect to --host, over connections that are not encrypted.", default=False
+    )
+    no_browser: bool = _server("Do not open the browser.", default=False)
 
 
 def explore(
@@ -33,74 +55,20 @@ def explore(
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="A file, a folder of images, or a model file.")
     ],
+    *,
     rows: Annotated[
         str | None, typer.Argument(metavar="[ROWS]", help="Rows to show on the map of a model file.")
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        options.option(
             "-m", help="Method to fit first; repeat the option for each one. Default: pca.", metavar="METHOD"
         ),
     ] = None,
     dimensions: options.Dimensions = None,
-    label: options.Label = None,
-    id_column: options.Id = None,
-    columns: options.Columns = None,
-    exclude: options.Exclude = None,
-    encode: options.Encode = None,
-    missing: options.Missing = "error",
-    use_rep: options.UseRep = None,
-    layer: options.Layer = None,
-    size: options.Size = None,
-    standardize: options.Standardize = False,
-    images: Annotated[
-        str | None,
-        typer.Option(
-            help="Size of the image in each row. Default: the size of the images in a folder.",
-            metavar="HEIGHTxWIDTH",
-            rich_help_panel="Reading",
-        ),
-    ] = None,
-    annotations: Annotated[
-        str | None,
-        typer.Option(
-            help="Keep named selections in this file; without it they are lost at the end.",
-            metavar="FILE.csv",
-            rich_help_panel="Writing",
-        ),
-    ] = None,
-    port: Annotated[
-        int,
-        typer.Option(
-            help="Port of the server; 0 for a free one.",
-            metavar="PORT",
-            min=0,
-            max=65535,
-            rich_help_panel="Server",
-        ),
-    ] = 0,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen at; others than this machine need --allow-remote.",
-            metavar="ADDRESS",
-            rich_help_panel="Server",
-        ),
-    ] = _LOCAL,
-    allow_remote: Annotated[
-        bool,
-        typer.Option(
-            "--allow-remote",
-            help="Let other machines connect to --host, over connections that are not encrypted.",
-            metavar="",
-            rich_help_panel="Server",
-        ),
-    ] = False,
-    no_browser: Annotated[
-        bool,
-        typer.Option("--no-browser", help="Do not open the browser.", metavar="", rich_help_panel="Server"),
-    ] = False,
-    quiet: options.Quiet = False,
+    reading: Annotated[InputOptions, ROWS],
+    server: ServerOptions,
+    display: Annotated[Display, Only("quiet")],
 ) -> None:
     """Open a live explorer of the rows of a file, or of the map of a model, in the browser.
 
@@ -118,39 +86,27 @@ def explore(
     """
     from eigenscape.app.explore.server import LOOPBACK, Explorer
 
-    if host not in LOOPBACK and not allow_remote:
+    host, quiet = server.host, display.quiet
+    if host not in LOOPBACK and not server.allow_remote:
         raise CommandError(
             f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
         )
-    images_shape = None if images is None else _image_shape(images)
-    read = InputOptions(
-        label,
-        id_column,
-        columns,
-        missing,
-        size,
-        exclude=exclude,
-        encode=encode,
-        use_rep=use_rep,
-        layer=layer,
-    )
+    images_shape = None if server.images is None else _image_shape(server.images)
     parameters = {}
     for name in dict.fromkeys(method_name(name) for name in method or []):
         parameters[name] = chosen_parameters(ctx, estimator_class(name))
         if dimensions is not None:
             parameters[name]["n_components"] = dimensions
     if _is_model(source):
-        session = _explore_model(
-            source, rows, read, parameters, images_shape, annotations, standardize, quiet
-        )
+        session = _explore_model(source, rows, reading, parameters, images_shape, server.annotations, quiet)
     elif rows is not None:
         raise CommandError(f"{source} is not a model file, so {rows} cannot be shown on its map; omit it")
     else:
         if not parameters and dimensions is not None:
             parameters = {"pca": {"n_components": dimensions}}
-        session = _explore_table(source, read, parameters, images_shape, annotations, standardize, quiet)
+        session = _explore_table(source, reading, parameters, images_shape, server.annotations, quiet)
     try:
-        explorer = Explorer(session, host, port)
+        explorer = Explorer(session, host, server.port)
     except BaseException:
         session.close()
         raise
@@ -159,7 +115,7 @@ def explore(
             "warning: other machines that know the address can read the data; connections are not encrypted"
         )
     typer.echo(f"exploring at {explorer.url} (Ctrl-C ends it)")
-    explorer.run(open_browser=not no_browser)
+    explorer.run(open_browser=not server.no_browser)
     _print_end(session, quiet)
 
 
@@ -192,11 +148,10 @@ def _is_model(source: str) -> bool:
 
 def _explore_table(
     source: str,
-    read: InputOptions,
+    reading: InputOptions,
     parameters: dict[str, dict[str, Any]],
     images: Sequence[int] | None,
     annotations: str | None,
-    standardize: bool,
     quiet: bool,
 ) -> Session:
     from eigenscape.app.explore.data import dataset_of_table
@@ -207,21 +162,20 @@ def _explore_table(
         raise CommandError(
             "the explorer reads its input again when maps are copied as code; use a file, not -"
         )
-    table = read_training_table(source, read, quiet)
-    origin = Origin(source, _reading_options(read))
-    data = dataset_of_table(table, origin, images, column_notes(table, read))
+    table = read_training_table(source, reading, quiet)
+    origin = Origin(source, _reading_options(reading))
+    data = dataset_of_table(table, origin, images, column_notes(table, reading))
     fits = first_fits(list(parameters) or ["pca"], data, parameters)
-    return open_session(data, fits, standardize=standardize, annotations=annotations)
+    return open_session(data, fits, standardize=reading.standardize, annotations=annotations)
 
 
 def _explore_model(
     source: str,
     rows: str | None,
-    read: InputOptions,
+    reading: InputOptions,
     parameters: dict[str, dict[str, Any]],
     images: Sequence[int] | None,
     annotations: str | None,
-    standardize: bool,
     quiet: bool,
 ) -> Session:
     from eigenscape.app.explore.data import dataset_of_table
@@ -233,7 +187,7 @@ def _explore_model(
     saved = load_model(source)
     notes = saved.notes
     if rows is not None:
-        wanted = InputOptions(read.label, read.id, missing="" if read.missing == "error" else read.missing)
+        wanted = InputOptions(reading.label, id=reading.id, missing=reading.missing)
         table = read_new_table(rows, wanted, notes, quiet)
     else:
         X = rows_of_model(saved.model)
@@ -241,7 +195,10 @@ def _explore_model(
         table = Table(X, names=tuple(names), source=source)
     data = dataset_of_table(table, Origin(rows, {}, source), images, {"columns": list(table.names), **notes})
     session = open_session(
-        data, first_fits(list(parameters), data, parameters), standardize=standardize, annotations=annotations
+        data,
+        first_fits(list(parameters), data, parameters),
+        standardize=reading.standardize,
+        annotations=annotations,
     )
     try:
         session.add_model(saved.model)
@@ -251,17 +208,17 @@ def _explore_model(
     return session
 
 
-def _reading_options(read: InputOptions) -> dict[str, Any]:
+def _reading_options(reading: InputOptions) -> dict[str, Any]:
     """Return the options of the reader that are not their defaults, by their names in Python."""
     chosen: dict[str, Any] = {
-        "label": read.label,
-        "id": read.id,
-        "columns": split_names(read.columns),
-        "exclude": split_names(read.exclude),
-        "encode": read.encode,
-        "missing": None if read.missing == "error" else read.missing,
-        "use_rep": read.use_rep,
-        "layer": read.layer,
-        "size": None if read.size is None else tuple(map(int, read.size.lower().split("x"))),
+        "label": reading.label,
+        "id": reading.id,
+        "columns": split_names(reading.columns),
+        "exclude": split_names(reading.exclude),
+        "encode": reading.encode,
+        "missing": None if reading.missing in ("", "error") else reading.missing,
+        "use_rep": reading.use_rep,
+        "layer": reading.layer,
+        "size": None if reading.size is None else tuple(map(int, reading.size.lower().split("x"))),
     }
     return {name: value for name, value in chosen.items() if value is not None}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
+from eigenscape.app.cli.options import InputOptions
 from eigenscape.app.methods import find_class, method_of, methods_with
 from eigenscape.exceptions import ModelFileError
 
@@ -35,53 +36,35 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class InputOptions:
-    """Options about reading a file, as given on the command line."""
+def _selection(options: InputOptions, notes: dict[str, Any]) -> ColumnSelection:
+    """Return the selection for the reader, with the columns that a model was fitted to, if any."""
+    from eigenscape.app.io.column_selection import ColumnSelection
+    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.reading import annotated_part
 
-    label: str | None = None
-    id: str | None = None
-    columns: str | None = None
-    missing: str = "error"
-    size: str | None = None
-    kind: str | None = None
-    stream: bool = False
-    exclude: str | None = None
-    encode: str | None = None
-    use_rep: str | None = None
-    layer: str | None = None
-    obsp: str | None = None
-    weight: str | None = None  # column of sample weights, which is not a feature
-
-    def as_selection(self, notes: dict[str, Any]) -> ColumnSelection:
-        """Return the selection for the reader, with the columns that a model was fitted to, if any."""
-        from eigenscape.app.io.column_selection import ColumnSelection
-        from eigenscape.app.io.imputation import Imputation
-        from eigenscape.app.io.reading import annotated_part
-
-        selection = ColumnSelection.from_options(
-            split_names(self.columns),
-            self.label,
-            self.id,
-            self.missing,
-            [*(split_names(self.exclude) or ()), *([] if self.weight is None else [self.weight])],
-            self.encode,
-            self.kind,
-            annotated_part(self.use_rep, self.layer, self.obsp),
+    selection = ColumnSelection.from_options(
+        split_names(options.columns),
+        options.label,
+        options.id,
+        options.missing or "error",
+        [*(split_names(options.exclude) or ()), *([] if options.weight is None else [options.weight])],
+        options.encode,
+        options.kind,
+        annotated_part(options.use_rep, options.layer, options.obsp),
+    )
+    imputation, categories = notes.get("imputation"), notes.get("categories")
+    try:
+        return replace(
+            selection,
+            encode="onehot" if categories else selection.encode,
+            known_columns=tuple(notes.get("columns", ())),
+            known_label=notes.get("label"),
+            known_id=notes.get("id"),
+            categories=categories and {name: tuple(values) for name, values in categories.items()},
+            imputation=imputation and Imputation.from_notes(imputation),
         )
-        imputation, categories = notes.get("imputation"), notes.get("categories")
-        try:
-            return replace(
-                selection,
-                encode="onehot" if categories else selection.encode,
-                known_columns=tuple(notes.get("columns", ())),
-                known_label=notes.get("label"),
-                known_id=notes.get("id"),
-                categories=categories and {name: tuple(values) for name, values in categories.items()},
-                imputation=imputation and Imputation.from_notes(imputation),
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
-            raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
+        raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -137,7 +120,7 @@ def read_table(
 
     from eigenscape.app.io.reading import read_selection
 
-    selection = options.as_selection(notes or {})
+    selection = _selection(options, notes or {})
     table = read_selection(source, selection, _image_size(options.size), options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
@@ -260,9 +243,9 @@ def _stored_method(name: str) -> str:
 def load_map(model_file: str) -> SavedModel:
     """Return a saved model that has coordinates."""
     saved = load_model(model_file)
-    if not hasattr(saved.estimator, "transform"):
-        description = getattr(saved.estimator, "_method", None)
-        remedy = f"use eigenscape {description.command} --model" if description else "load it in Python"
+    command = getattr(getattr(saved.estimator, "_method", None), "command", None)
+    if command == "" or not hasattr(saved.estimator, "transform"):
+        remedy = f"use eigenscape {command} --model" if command else "load it in Python"
         raise CommandError(f"{model_file} contains a {saved.method}, which has no coordinates; {remedy}")
     return saved
 
@@ -306,7 +289,7 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
 
     names, requested = notes.get("columns", []), options.missing
     options = replace(options, size=notes.get("size"), missing="keep")
-    imputation = options.as_selection(notes).imputation
+    imputation = _selection(options, notes).imputation
     missing = _new_missing(requested, imputation)
     if source.endswith(".h5ad"):
         options = replace(options, use_rep=notes.get("use_rep"), layer=notes.get("layer"))

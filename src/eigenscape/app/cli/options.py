@@ -1,13 +1,20 @@
-"""Options that several commands share, and commands that accept the parameters of a method as options."""
+"""Options of the commands in groups, and commands that accept the parameters of a method as options.
+
+A command has a parameter for each group of options; :func:`grouped` shows their fields to typer. The first
+panel of ``--help`` has the options that are used most; the other panels follow.
+"""
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
+from functools import cache, partial, wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -27,9 +34,21 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def _option(*names: str, help: str, panel: str | None = None, metavar: str | None = None, **more: Any) -> Any:  # noqa: A002
-    return typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar, **more)
+def option(*names: str, help: str, metavar: str = "", **more: Any) -> Any:  # noqa: A002
+    """Return an option for typer; flags have no metavar."""
+    return typer.Option(*names, help=help, metavar=metavar, **more)
 
+
+def setting(
+    text: str, metavar: str = "", *names: str, default: Any = None, panel: str | None = None, **more: Any
+) -> Any:
+    """Return a field of a group: its help, and the names of its option if they are not the field's name."""
+    described = {"names": names, "help": text, "metavar": metavar, "rich_help_panel": panel, **more}
+    return field(default=default, metadata=described)
+
+
+_reading, _writing = partial(setting, panel="Reading"), partial(setting, panel="Writing")
+_messages = partial(setting, panel="Messages")
 
 Source = Annotated[
     str,
@@ -37,210 +56,183 @@ Source = Annotated[
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by --save.")]
 Dimensions = Annotated[
-    int | None, _option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
+    int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
 
-Label = Annotated[
-    str | None,
-    _option(
-        help="Column of labels. Default: the first text column with repeated values.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
-]
-Weight = Annotated[
-    str | None,
-    _option(
-        help="Column of sample weights, which is not a feature. A weight of 2 counts a row twice.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
-]
-Id = Annotated[
-    str | None,
-    _option(
-        "--id",
-        help="Column of row identifiers. Default: id, or a text column whose values all differ.",
-        metavar="COLUMN",
-        panel="Reading",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    _option(
-        help="Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Options about reading a file, as given on the command line."""
+
+    label: str | None = setting(
+        "Column of labels. Default: the first text column with repeated values.", "COLUMN"
+    )
+    columns: str | None = setting(
+        "Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
         " number, text). Default: all numeric columns.",
-        metavar="A,B,C",
-        panel="Reading",
-    ),
-]
-Exclude = Annotated[
-    str | None,
-    _option(help="Columns not to use, in the form of --columns.", metavar="A,B,C", panel="Reading"),
-]
-Encode = Annotated[
-    str | None,
-    _option(
-        help="Use text columns, too: a column of 0 and 1 for each value.", metavar="onehot", panel="Reading"
-    ),
-]
-UseRep = Annotated[
-    str | None,
-    _option(
-        "--use-rep",
-        help="Read obsm[KEY] of an h5ad file instead of X, such as X_pca.",
-        metavar="KEY",
-        panel="Reading",
-    ),
-]
-Layer = Annotated[
-    str | None,
-    _option(help="Read layers[KEY] of an h5ad file instead of X.", metavar="KEY", panel="Reading"),
-]
-Obsp = Annotated[
-    str | None,
-    _option(
-        help="Read the graph obsp[KEY] of an h5ad file: distances or connectivities.",
-        metavar="KEY",
-        panel="Reading",
-    ),
-]
-Missing = Annotated[
-    str,
-    _option(
-        help="Treatment of missing values: drop their rows, fill in the mean of the column or what"
-        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca).",
-        metavar="error|drop|mean|ppca|keep",
-        panel="Reading",
-    ),
-]
-NewMissing = Annotated[
-    str,
-    _option(
-        help="Treatment of missing values. Default: fill in as for the training rows, or error.",
-        metavar="error|drop|mean|ppca|keep",
-        panel="Reading",
+        "A,B,C",
+    )
+    standardize: bool = setting(
+        "Scale every column to mean 0 and variance 1; a saved model scales new rows, too.", default=False
+    )
+    id: str | None = _reading(
+        "Column of row identifiers. Default: id, or a text column whose values all differ.", "COLUMN"
+    )
+    exclude: str | None = _reading("Columns not to use, in the form of --columns.", "A,B,C")
+    encode: str | None = _reading("Use text columns, too: a column of 0 and 1 for each value.", "onehot")
+    missing: str = _reading(
+        "Treatment of missing values: an error, drop their rows, fill in the mean of the column or what"
+        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca)."
+        " Default: error; for a saved model as for its training rows.",
+        "error|drop|mean|ppca|keep",
+        default="",
         show_default=False,
-    ),
-]
-Size = Annotated[
-    str | None,
-    _option(help="Size to which images of a folder are resized.", metavar="HEIGHTxWIDTH", panel="Reading"),
-]
-Kind = Annotated[
-    str | None,
-    _option(
-        help="Contents of the file: rows, distances, affinities or edges.", metavar="KIND", panel="Reading"
-    ),
-]
-Distorted = Annotated[
-    list[str] | None,
-    _option(
-        help="Distorted version of INPUT, row by row (oriented-pca, distortion-discriminant-analysis);"
-        " repeat the option for each one.",
-        metavar="FILE",
-        panel="Reading",
-    ),
-]
-LayerDistorted = Annotated[
-    list[str] | None,
-    _option(
-        help="Distorted version for one layer of distortion-discriminant-analysis, counted from 1; the other"
-        " layers use --distorted.",
-        metavar="LAYER=FILE",
-        panel="Reading",
-    ),
-]
-Stream = Annotated[
-    bool,
-    _option(
-        "--stream",
-        help="Read in chunks (greedy, pca); the default for files larger than 256 MiB.",
-        metavar="",
-        panel="Reading",
-    ),
-]
-Standardize = Annotated[
-    bool,
-    _option(
-        "--standardize",
-        help="Scale every column to mean 0 and variance 1; a saved model scales new rows, too.",
-        metavar="",
-        panel="Reading",
-    ),
-]
+    )
+    weight: str | None = _reading(
+        "Column of sample weights, which is not a feature. A weight of 2 counts a row twice.", "COLUMN"
+    )
+    use_rep: str | None = _reading("Read obsm[KEY] of an h5ad file instead of X, such as X_pca.", "KEY")
+    layer: str | None = _reading("Read layers[KEY] of an h5ad file instead of X.", "KEY")
+    obsp: str | None = _reading(
+        "Read the graph obsp[KEY] of an h5ad file: distances or connectivities.", "KEY"
+    )
+    size: str | None = _reading("Size to which images of a folder are resized.", "HEIGHTxWIDTH")
+    kind: str | None = _reading("Contents of the file: rows, distances, affinities or edges.", "KIND")
+    stream: bool = _reading(
+        "Read in chunks (greedy, pca); the default for files larger than 256 MiB.", default=False
+    )
 
-Out = Annotated[
-    str | None,
-    _option(
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Options about writing files, as given on the command line."""
+
+    out: str | None = setting(
+        "Write a line for each row, such as its coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy,"
+        " .npz, .mtx, .h5ad, or - for CSV on standard output.",
+        "OUT",
         "-o",
         "--out",
-        help="Write the coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy, .npz, .mtx, .h5ad,"
-        " or - for CSV on standard output.",
-        metavar="OUT",
-        panel="Writing",
-    ),
-]
-Plot = Annotated[
-    str | None, _option(help="Write a scatter plot: .png, .svg or .pdf.", metavar="FILE", panel="Writing")
-]
-Report = Annotated[
-    str | None,
-    _option(help="Write an interactive report: one HTML file.", metavar="FILE.html", panel="Writing"),
-]
-ReportPoints = Annotated[
-    int,
-    _option(
-        "--report-points",
-        help="Maximum number of points in the report, a random sample of more; 0 for all.",
-        metavar="N",
-        panel="Writing",
+    )
+    plot: str | None = setting("Write a scatter plot: .png, .svg or .pdf.", "FILE")
+    report: str | None = setting("Write an interactive report: one HTML file.", "FILE.html")
+    save: str | None = setting("Write the fitted model, for new rows.", "MODEL")
+    force: bool = setting("Overwrite existing files.", default=False)
+    report_points: int = _writing(
+        "Maximum number of points in the report, a random sample of more; 0 for all.",
+        "N",
+        default=50_000,
         min=0,
-    ),
-]
-Save = Annotated[
-    str | None, _option(help="Write the fitted model, for transform.", metavar="MODEL", panel="Writing")
-]
-Compact = Annotated[
-    str | None,
-    _option(
-        help="Save M representative rows instead of all rows, and let the report place new rows by them."
-        " Without a value, M is chosen automatically.",
-        metavar="[M]",
-        panel="Writing",
-    ),
-]
-SpreadsheetSafe = Annotated[
-    bool,
-    _option(
-        "--spreadsheet-safe",
-        help="Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.",
-        metavar="",
-        panel="Writing",
-    ),
-]
-Force = Annotated[bool, _option("--force", help="Overwrite existing files.", metavar="", panel="Writing")]
+    )
+    compact: str | None = _writing(
+        "Save M representative rows instead of all rows, and let the report place new rows by them. Without"
+        " a value, M is chosen automatically.",
+        "[M]",
+    )
+    spreadsheet_safe: bool = _writing(
+        "Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.", default=False
+    )
 
-AsJson = Annotated[bool, _option("--json", help="Print a summary as JSON to standard output.", metavar="")]
-Quiet = Annotated[bool, _option("--quiet", "-q", help="Print only warnings and errors.", metavar="")]
-Progress = Annotated[
-    bool | None,
-    _option(
+    @property
+    def compact_size(self) -> int | bool | None:
+        """Return the value of ``--compact``: a number of rows, or True to choose it automatically."""
+        if self.compact is None or self.compact == "auto":
+            return None if self.compact is None else True
+        if not self.compact.isdigit() or int(self.compact) == 0:
+            raise CommandError(
+                f"--compact must be a number of rows of at least 1, or empty, got {self.compact!r}"
+            )
+        return int(self.compact)
+
+
+@dataclass(frozen=True)
+class Display:
+    """What a command prints besides its results."""
+
+    as_json: bool = _messages("Print a summary as JSON to standard output.", "", "--json", default=False)
+    quiet: bool = _messages("Print only warnings and errors.", "", "--quiet", "-q", default=False)
+    progress: bool | None = _messages(
+        "Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
+        "",
         "--progress/--no-progress",
-        help="Show progress. Default: bars on a terminal, a line now and then elsewhere, after 2 s.",
-        metavar="",
-    ),
-]
-Dask = Annotated[
-    str | None,
-    _option(
-        "--dask",
-        help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local."
-        " INPUT is parquet, zarr or npy, OUT a folder.",
-        metavar="ADDRESS",
+    )
+
+    def __post_init__(self) -> None:
+        """Print nothing else with ``--json``."""
+        object.__setattr__(self, "quiet", self.quiet or self.as_json)
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where a command runs."""
+
+    dask: str | None = setting(
+        "Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or npy,"
+        " OUT a folder.",
+        "ADDRESS",
         panel="Cluster",
-    ),
-]
+    )
+
+
+class Only:
+    """The fields of a group of options that a command has; ``required`` is one that must be given."""
+
+    def __init__(self, *names: str, required: str | None = None) -> None:
+        self.names, self.required = names, required
+
+
+#: Fields for commands that read rows of numbers, no distances or graphs.
+ROWS = Only(
+    "label", "columns", "standardize", "id", "exclude", "encode", "missing", "use_rep", "layer", "size"
+)
+#: Fields for commands that also read distances and graphs, but no weights and no chunks.
+TABLES = Only(*ROWS.names, "obsp", "kind")
+#: Fields for commands that write a line for each row, or save a model.
+ROWS_AND_MODEL = Only("out", "save", "force", "spreadsheet_safe")
+
+
+@cache
+def _fields_as_parameters(group: Any) -> dict[str, inspect.Parameter]:
+    """Return the fields of a group of options as parameters of a command for typer."""
+    types, found = get_type_hints(group), {}
+    for each in fields(group):
+        described = dict(each.metadata)
+        names = described.pop("names") or (f"--{each.name.replace('_', '-')}",)
+        annotation = Annotated[types[each.name], typer.Option(*names, **described)]
+        found[each.name] = inspect.Parameter(
+            each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=annotation
+        )
+    return found
+
+
+def grouped(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options (dataclasses) are replaced by their fields, for typer."""
+    hints = get_type_hints(function, include_extras=True)
+    shown: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        hint = hints[parameter.name]
+        group = getattr(hint, "__origin__", hint)
+        if not is_dataclass(group):
+            shown.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        known = _fields_as_parameters(group)
+        only = next(iter(getattr(hint, "__metadata__", ())), Only(*known))
+        groups[parameter.name] = group, [name for name in known if name in only.names]
+        for name in groups[parameter.name][1]:
+            required = name == only.required
+            shown.append(known[name].replace(default=inspect.Parameter.empty) if required else known[name])
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        for name, (group, names) in groups.items():
+            values[name] = group(**{each: values.pop(each) for each in names})
+        function(**values)
+
+    command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return command
+
 
 #: Words that are read as the value of the flag before them.
 _FLAG_VALUES = ("yes", "no", "true", "false", "on", "off")

@@ -1,20 +1,41 @@
-"""Fitting an estimator to a table, and applying a fitted model to new rows."""
+"""The steps that commands share: read, fit an estimator or load a model, write, print a summary."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from eigenscape.app.cli.classes import given_labels
-from eigenscape.app.cli.distorted import DistortedVersions, is_sequence_method, output_table
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import column_roles, is_streamed, row_chunks
-from eigenscape.app.cli.memory import announce_memory
-from eigenscape.app.methods import make_estimator, method_of
+from eigenscape.app.cli.fitting import (
+    announce_memory,
+    check_weight_option,
+    describe_dominance,
+    describe_fit,
+    fit_estimator,
+    fit_scaler,
+    given_labels,
+    scale,
+    training_coordinates,
+    uses_classes,
+    warn_of_few_points,
+    warn_of_scales,
+    weight_column,
+)
+from eigenscape.app.cli.input import (
+    SavedModel,
+    column_roles,
+    input_kind,
+    load_model,
+    read_new_table,
+    read_training_table,
+    use_stream,
+)
+from eigenscape.app.cli.options import Display, InputOptions, OutputOptions
+from eigenscape.app.cli.output import check_targets, print_summary, save_model, write_fit_report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,41 +45,9 @@ if TYPE_CHECKING:
     from eigenscape.app.io import Table
     from eigenscape.app.report.scales import Dominance
 
-#: Value of the parameter of an estimator that takes each kind of precomputed input.
-_PRECOMPUTED = {
-    "metric": {"distances": "precomputed", "edges": "precomputed"},
-    "affinity": {
-        "distances": "precomputed_nearest_neighbors",
-        "affinities": "precomputed",
-        "edges": "precomputed",
-    },
-    "kernel": {"affinities": "precomputed"},
-}
-#: Description of each kind of precomputed input, and the methods that take it.
-_PRECOMPUTED_HINTS = {
-    "distances": ("a distance matrix", "use isomap, locally-linear-embedding or classical-mds"),
-    "affinities": ("an affinity matrix", "use laplacian-eigenmaps or kernel-pca"),
-    "edges": (
-        "an edge list",
-        "use laplacian-eigenmaps, diffusion-map or spectral-clustering (weights are affinities),"
-        " or isomap (weights are lengths)",
-    ),
-}
-#: Largest number of rows for which a summary includes the training loss, which takes O(n²) operations.
-_MAX_LOSS_ROWS = 5000
-#: Fitted attributes in a summary.
-_ATTRIBUTES = (
-    "eigenvalues_",
-    "residuals_",
-    "solver_",
-    "stress_",
-    "ncut_",
-    "n_connected_components_",
-    "neighbor_recall_",
-    "gram_error_bound_",
-    "receptive_field_",
-    "hop_",
-)
+
+#: Options for reading that a saved model has decided.
+_DECIDED = ("standardize", "columns", "exclude", "encode")
 
 
 @dataclass
@@ -82,71 +71,20 @@ class Timer:
 
 
 @contextmanager
-def show_progress(progress: bool | None, quiet: bool) -> Iterator[dict[str, float]]:
+def show_progress(display: Display) -> Iterator[dict[str, float]]:
     """Show progress for the block; the yielded dict holds the seconds of each stage after it.
 
-    If ``progress`` is None, it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text, unless
-    the block takes less than two seconds.
+    By default it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text after two seconds.
     """
     from eigenscape._progress import recording, reporting
     from eigenscape._progress_displays import QUIET_SECONDS
 
     seconds: dict[str, float] = {}
-    visible, delay = (not quiet, QUIET_SECONDS) if progress is None else (progress, 0.0)
+    by_default = not display.quiet, QUIET_SECONDS
+    visible, delay = by_default if display.progress is None else (display.progress, 0.0)
     with reporting(visible and sys.stderr is not None, delay), recording() as stages:
         yield seconds
     seconds.update({stage.name: stage.seconds for stage in stages})
-
-
-def build_estimator(
-    cls: type[Any],
-    parameters: dict[str, Any],
-    n_components: int | None,
-    kind: str,
-    array: Any = None,
-) -> BaseEstimator:
-    """Construct an estimator with the given parameters for one kind of input.
-
-    Parameters
-    ----------
-    cls : type
-        The estimator class.
-    parameters : dict
-        Parameters given on the command line.
-    n_components : int or None
-        Value of ``-d``. None keeps the default of the estimator.
-    kind : {"rows", "images", "distances", "affinities", "edges"}
-        Kind of the input.
-    array : csr_array, optional
-        The weights of an edge list, or the distances of a neighbour graph. All entries are used by default.
-    """
-    parameters = dict(parameters)
-    if n_components is not None:
-        if is_sequence_method(cls):
-            raise CommandError(
-                f"-d does not apply to {method_of(cls)}; --layers sets the number of coordinates"
-            )
-        name = "n_components" if "n_components" in cls().get_params() else "n_clusters"
-        if name in parameters:
-            raise CommandError(f"-d and --{name.replace('_', '-')} are the same; give one of them")
-        parameters[name] = n_components
-    if kind not in _PRECOMPUTED_HINTS:
-        return make_estimator(cls, parameters)
-    name = getattr(cls, "_pairwise_parameter", None) or ""
-    value = _PRECOMPUTED.get(name, {}).get(kind)
-    needs_all = kind == "edges" and name == "metric" and not cls._method.geodesic
-    if value is None or needs_all:
-        description, remedy = _PRECOMPUTED_HINTS[kind]
-        needed = "rows of numbers" if value is None else "all distances"
-        raise CommandError(f"{method_of(cls)} needs {needed}, but the input is {description}; {remedy}")
-    parameters.setdefault(name, value)
-    every_edge = kind == "edges" and name == "metric" and parameters[name] == "precomputed"
-    if every_edge and not {"n_neighbors", "radius"} & set(parameters):
-        parameters["radius"] = 2.0 * float(array.max()) or 1.0  # every edge connects neighbours
-    is_graph = kind == "distances" and hasattr(array, "indptr") and "n_neighbors" in cls().get_params()
-    if is_graph and not {"n_neighbors", "radius"} & set(parameters):
-        parameters["n_neighbors"] = max(1, int((array.indptr[1:] - array.indptr[:-1]).min()))  # all stored
-    return make_estimator(cls, parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,192 +92,126 @@ class CommandFit:
     """An estimator fitted to a table."""
 
     estimator: BaseEstimator
-    embedding: np.ndarray  # (n, n_components)
     table: Table  # as read
     fitted_table: Table  # standardised, if requested
     scaler: StandardScaler | None
     timer: Timer
-    memory_estimate: float | None  # in bytes
+    embedding: Any = None  # (n, n_components), or None if the estimator has no coordinates
+    memory_estimate: float | None = None  # in bytes
     dominance: Dominance | None = None  # columns that dominate the distances
 
-
-def fit(
-    table: Table,
-    cls: type[BaseEstimator],
-    parameters: dict[str, Any],
-    n_components: int | None,
-    *,
-    standardize: bool,
-    progress: bool | None,
-    quiet: bool,
-    timer: Timer,
-    versions: DistortedVersions | None = None,
-    weights: np.ndarray | None = None,
-) -> CommandFit:
-    """Fit an estimator to a table with its distorted versions or weights; return it with the coordinates."""
-    if standardize and table.kind not in ("rows", "images"):
-        raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
-    estimator = build_estimator(cls, parameters, n_components, table.kind, table.array)
-    if _uses_classes(estimator):
-        given_labels(table)  # raises before any work
-    memory = announce_memory(estimator, table.array, quiet)
-    dominance = None if standardize else warn_of_scales([estimator], table)
-    with show_progress(progress, quiet) as stages, timer.measure("fit"):
-        scaler = fit_scaler(table.array) if standardize else None
-        fitted_table = table if scaler is None else scale(table, scaler)
-        given = versions.as_arguments(scaler) if versions else {}
-        fit_estimator(estimator, fitted_table, given, weights)
-        embedding = training_coordinates(estimator, fitted_table)
-    timer.stages.update(stages)
-    warn_of_few_points(embedding, output_table(estimator, table, len(embedding)))
-    return CommandFit(estimator, embedding, table, fitted_table, scaler, timer, memory, dominance)
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
 
 
-def warn_of_scales(estimators: Sequence[BaseEstimator], table: Table) -> Dominance | None:
-    """Print a warning if few columns dominate the distances of an estimator; return these columns.
+@dataclass(eq=False)
+class Run:
+    """One run of a command, from the input to the files that it writes."""
 
-    Of streamed rows, the first chunk is examined; rows that can be read only once are not.
-    """
-    from eigenscape.app.report.scales import find_dominance
-    from eigenscape.streams import as_chunks, can_repeat
+    source: str
+    reading: InputOptions
+    writing: OutputOptions
+    display: Display
+    command: str = ""  # as it was typed
+    model_file: str | None = None
+    timer: Timer = field(default_factory=Timer)
 
-    X = table.array
-    if is_streamed(X):
-        chunks = as_chunks(X)
-        X = next(iter(chunks), None) if chunks is not None and can_repeat(chunks) else None
-    if table.kind != "rows" or X is None:
-        return None
-    found = (find_dominance(estimator, X, table.names) for estimator in estimators)
-    dominance = next((one for one in found if one is not None), None)
-    if dominance is not None:
-        _warn(
-            f"{dominance.subject}, so the map shows {dominance.extent}; add --standardize, unless"
-            " the units of the columns are comparable"
-        )
-    return dominance
+    def __post_init__(self) -> None:
+        """Raise CommandError if a target cannot be written."""
+        check_targets(self.source, self.writing, self.display, self.model_file)
 
+    def read(self, cls: type[Any] | None = None, parameters: Mapping[str, Any] | None = None) -> Table:
+        """Read the rows to fit, as an estimator class with these parameters needs them."""
+        kind = input_kind(self.reading.kind, dict(parameters or {}))
+        self.reading = replace(self.reading, kind=kind)
+        if cls is not None:
+            stream = use_stream(self.source, self.reading.stream, cls)
+            self.reading = replace(self.reading, stream=stream)
+            check_weight_option(cls, self.reading)
+        with self.timer.measure("reading"):
+            return read_training_table(self.source, self.reading, self.display.quiet)
 
-def warn_of_few_points(embedding: np.ndarray, table: Table, method: str = "") -> None:
-    """Print a warning for coordinates that a handful of points determine."""
-    from eigenscape.app.report.few_points import few_points_sentences
-    from eigenscape.quality import localized_coordinates
+    def read_new(self, saved: SavedModel) -> Table:
+        """Read new rows with the columns that a model was fitted to."""
+        with self.timer.measure("reading"):
+            return read_new_table(self.source, self.reading, saved.notes, self.display.quiet)
 
-    found = localized_coordinates(embedding)
-    for sentence in few_points_sentences(found, len(embedding), table.ids, table.labels):
-        _warn(sentence.removesuffix("."), f"{method}: " if method else "")
-
-
-def _warn(sentence: str, prefix: str = "") -> None:
-    """Print a sentence of a report as a warning: in lower case, with the characters of a terminal."""
-    plain = sentence.replace("\u00a0", " ").replace("“", "'").replace("”", "'")
-    print_message(f"warning: {prefix}{plain[0].lower()}{plain[1:]}")
-
-
-def fit_estimator(
-    estimator: BaseEstimator,
-    table: Table,
-    versions: Mapping[str, Any] | None = None,
-    weights: np.ndarray | None = None,
-) -> BaseEstimator:
-    """Fit an estimator to a table: in chunks if it is streamed, with distorted versions or weights if given.
-
-    Methods that need groups are fitted to the labels unless they have distorted versions. Maps with a
-    ``target_weight`` are fitted to the labels as classes.
-    """
-    from eigenscape.estimators._method import described
-
-    description = described(estimator)
-    if _uses_classes(estimator):
-        return estimator.fit(table.array, given_labels(table), sample_weight=weights)
-    if weights is not None:
-        return estimator.fit(table.array, sample_weight=weights)
-    if versions:
-        return estimator.fit(table.array, **versions)
-    if description is not None and description.groups:
-        if table.labels is None:
+    def load(self, cls: type[Any], refused: Mapping[str, object]) -> tuple[SavedModel, Table]:
+        """Return the saved model of a class and new rows; ``refused`` options must not be given with it."""
+        decided = {f"--{name}": getattr(self.reading, name) for name in _DECIDED}
+        for option, value in {"--save": self.writing.save, **decided, **refused}.items():
+            if value:
+                raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")
+        with self.timer.measure("reading"):
+            saved = load_model(str(self.model_file))
+        if not isinstance(saved.estimator, cls):
+            found = type(saved.estimator).__name__
             raise CommandError(
-                f"{description.name} needs groups of rows, whose differences are the noise; name their"
-                " column with --label, or let embed read distorted versions of the rows with --distorted"
+                f"{self.model_file} contains a {found}, not a {cls.__name__}; fit one to a file with --save,"
+                " or use transform"
             )
-        return estimator.fit(table.array, table.labels)
-    if is_streamed(table.array) and description is not None and description.streams == "partial_fit":
-        for chunk in row_chunks(table.array):
-            estimator.partial_fit(chunk)
-        return estimator
-    return estimator.fit(table.array)
+        return saved, self.read_new(saved)
 
+    def fit(self, estimator: BaseEstimator, table: Table) -> CommandFit:
+        """Fit a map to a table, and compute the coordinates of its rows; warn of what can mislead."""
+        weights = weight_column(table, self.reading.weight)
+        if self.reading.standardize and table.kind not in ("rows", "images"):
+            raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
+        if uses_classes(estimator):
+            given_labels(table)  # raises before any work
+        memory = announce_memory(estimator, table.array, self.display.quiet)
+        dominance = None if self.reading.standardize else warn_of_scales([estimator], table)
 
-def _uses_classes(estimator: BaseEstimator) -> bool:
-    """Return whether labels are mixed into the graph of an estimator."""
-    return bool(estimator.get_params().get("target_weight"))
+        def fit_and_place(rows: Table) -> np.ndarray:
+            fit_estimator(estimator, rows, weights)
+            return training_coordinates(estimator, rows)
 
+        embedding, fitted, scaler = self._fit_scaled(table, fit_and_place)
+        warn_of_few_points(embedding, table)
+        return CommandFit(estimator, table, fitted, scaler, self.timer, embedding, memory, dominance)
 
-def training_coordinates(estimator: BaseEstimator, table: Table) -> np.ndarray:
-    """Return the coordinates of the rows that an estimator was fitted to."""
-    if is_streamed(table.array) or "embedding_" not in vars(estimator):
-        return transform_rows(estimator, table.array)
-    return estimator.embedding_
+    def fit_rows(self, estimator: BaseEstimator, table: Table, y: np.ndarray | None = None) -> CommandFit:
+        """Fit an estimator that has no coordinates to the rows of a table, and to labels if given."""
+        if table.kind not in ("rows", "images"):
+            raise CommandError(f"rows of numbers are needed, but the input is {table.kind}")
+        labels = () if y is None else (y,)
+        _, fitted, scaler = self._fit_scaled(table, lambda rows: estimator.fit(rows.array, *labels))
+        return CommandFit(estimator, table, fitted, scaler, self.timer)
 
+    def _fit_scaled(
+        self, table: Table, fit: Callable[[Table], Any]
+    ) -> tuple[Any, Table, StandardScaler | None]:
+        """Standardise a table if requested, and call ``fit`` with it; show progress and measure the time."""
+        with show_progress(self.display) as stages, self.timer.measure("fit"):
+            scaler = fit_scaler(table.array) if self.reading.standardize else None
+            scaled = table if scaler is None else scale(table, scaler)
+            found = fit(scaled)
+        self.timer.stages.update(stages)
+        return found, scaled, scaler
 
-def transform_rows(model: BaseEstimator, X: Any) -> np.ndarray:
-    """Return the coordinates of rows, computed chunk by chunk if they are streamed."""
-    import numpy as np
+    def report(self, result: CommandFit) -> None:
+        """Write the report of a fit if there is a target."""
+        write_fit_report(result, self.command, self.writing)
 
-    if not is_streamed(X):
-        return model.transform(X)
-    transform = _transform_of_chunks(model)
-    return np.concatenate([transform(chunk) for chunk in row_chunks(X)])
+    def save(self, result: CommandFit) -> dict[str, Any] | None:
+        """Save a fitted model if there is a target; return size and error of a compact model."""
+        return save_model(result, self.reading, self.writing, self.command, self.display.quiet)
 
+    def say(self, text: str) -> None:
+        """Print a line to standard error unless ``--quiet`` or ``--json`` is given."""
+        print_message(text, self.display.quiet)
 
-def _transform_of_chunks(model: BaseEstimator) -> Callable[[Any], np.ndarray]:
-    """Return a function of consecutive chunks; for a sequence, windows extend over several chunks."""
-    steps = getattr(model, "steps", None)
-    estimator = model if steps is None else steps[-1][1]
-    if not is_sequence_method(estimator):
-        return model.transform
-    stream = estimator.stream()
-    return stream if steps is None else lambda chunk: stream(steps[0][1].transform(chunk))
-
-
-def predict_rows(model: BaseEstimator, X: Any) -> np.ndarray:
-    """Return the clusters of rows, computed chunk by chunk if they are streamed."""
-    import numpy as np
-
-    if not is_streamed(X):
-        return model.predict(X)
-    return np.concatenate([model.predict(chunk) for chunk in row_chunks(X)])
-
-
-def fit_scaler(X: Any) -> StandardScaler:
-    """Fit a StandardScaler to rows, in chunks if they are streamed; sparse rows are not centred."""
-    from scipy import sparse
-    from sklearn.preprocessing import StandardScaler
-
-    if is_streamed(X):
-        scaler = StandardScaler()
-        for chunk in row_chunks(X):
-            scaler.partial_fit(chunk)
-        return scaler
-    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-
-
-def scale(table: Table, scaler: StandardScaler) -> Table:
-    """Standardise the columns of a table, chunk by chunk if it is streamed."""
-    X = table.array
-    scaled = ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X)
-    return replace(table, array=scaled, unscaled=X)
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledChunks:
-    """Streamed rows, each chunk standardised when it is read."""
-
-    rows: Any
-    scaler: StandardScaler
-
-    def __iter__(self) -> Iterator[Any]:
-        for chunk in row_chunks(self.rows):
-            yield self.scaler.transform(chunk)
+    def finish(self, summary: dict[str, Any], name: str = "coordinates") -> None:
+        """Print a summary, or the files that were written; ``name`` describes the rows of ``-o``."""
+        files = {
+            name: self.writing.out,
+            "plot": self.writing.plot,
+            "report": self.writing.report,
+            "model": self.writing.save,
+        }
+        print_summary(summary, files, self.display)
 
 
 def summarize(result: CommandFit, with_loss: bool) -> dict[str, Any]:
@@ -352,33 +224,4 @@ def summarize(result: CommandFit, with_loss: bool) -> dict[str, Any]:
         "timings": result.timer.seconds,
         "stages": result.timer.stages,
         "memory": {"estimate": result.memory_estimate, "peak": peak_memory()},
-    }
-
-
-def describe_dominance(dominance: Dominance | None) -> dict[str, float]:
-    """Return the share of the total variance of each column that dominates the distances."""
-    if dominance is None:
-        return {}
-    return dict(zip(dominance.names, dominance.shares.tolist(), strict=True))
-
-
-def describe_fit(estimator: BaseEstimator, embedding: np.ndarray, with_loss: bool = True) -> dict[str, Any]:
-    """Return method, parameters, shape, fitted attributes and training loss of an estimator.
-
-    The rows that carry a coordinate, if they are few, are listed by the number of the coordinate, both
-    counted from 1.
-    """
-    from eigenscape.options import flattened
-    from eigenscape.quality import localized_coordinates, participation_ratio
-
-    fitted = vars(estimator)
-    has_loss = with_loss and "eigenvalues_" in fitted and callable(getattr(estimator, "loss", None))
-    return {
-        "method": method_of(estimator),
-        "parameters": flattened(estimator.get_params(deep=False)),
-        "shape": list(embedding.shape),
-        "participation_ratio": participation_ratio(embedding),
-        "few_rows": {found.coordinate + 1: found.points + 1 for found in localized_coordinates(embedding)},
-        **{name.removesuffix("_"): fitted[name] for name in _ATTRIBUTES if name in fitted},
-        "loss": float(estimator.loss()) if has_loss and len(embedding) <= _MAX_LOSS_ROWS else None,
     }

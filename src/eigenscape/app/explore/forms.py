@@ -50,7 +50,7 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
             ],
         }
         for name, cls in all_methods().items()
-        if not cls._method.sequence and (has_labels or not cls._method.groups)
+        if has_labels or not cls._method.groups
     ]
 
 
@@ -93,8 +93,6 @@ def parse_request(
     """Return the method and the parameters of a form; raise CommandError naming the field."""
     cls = estimator_class(name)
     method, fields = cls._method.name, _fields(cls)
-    if cls._method.sequence:
-        raise CommandError(f"method={method} is not fitted to a table of rows; choose another method")
     if cls._method.groups and not has_labels:
         raise CommandError(f"method={method} needs labels of the rows; choose another method")
     chosen = {}

@@ -1,38 +1,43 @@
-"""``eigenscape info``: print the contents of a model file."""
+"""``eigenscape info`` and ``eigenscape export``: the contents of a model file, and its map as ONNX."""
 
 from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from eigenscape._format import escape_controls, to_json
 from eigenscape.app.cli import options
-from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.cli.input import InputOptions, load_model, parse_notes, read_new_table
+from eigenscape.app.cli.errors import CommandError, print_message
+from eigenscape.app.cli.input import load_model, parse_notes, read_new_table
+from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
 
 if TYPE_CHECKING:
     from eigenscape.estimators._verify import Verification
 
 #: Number of items of a list that are printed.
 _SHOWN = 12
-_Training = Annotated[
-    str | None, typer.Argument(metavar="INPUT", help="The training data, for --verify.", show_default=False)
-]
-_Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify",
-        help="Load the model and check it: finite numbers, residuals, eigenvectors, and, with INPUT, the"
-        " coordinates of its training points.",
-    ),
-]
 
 
 def info(
-    model: options.Model, source: _Training = None, verify: _Verify = False, as_json: options.AsJson = False
+    model: options.Model,
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="INPUT", help="The training data, for --verify.", show_default=False),
+    ] = None,
+    *,
+    verify: Annotated[
+        bool,
+        options.option(
+            "--verify",
+            help="Load the model and check it: finite numbers, residuals, eigenvectors, and, with INPUT, the"
+            " coordinates of its training points.",
+        ),
+    ] = False,
+    display: Annotated[Display, Only("as_json")],
 ) -> None:
     """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
 
@@ -59,7 +64,7 @@ def info(
     header["notes"] = notes or header["notes"]
     if verification is not None:
         header["verification"] = _as_dict(verification)
-    if as_json:
+    if display.as_json:
         typer.echo(json.dumps(header, indent=2))
     else:
         header.pop("verification", None)
@@ -82,12 +87,14 @@ def _verify(model_file: str, source: str | None) -> Verification:
 
 
 def _as_dict(verification: Verification) -> dict[str, Any]:
-    checks = [vars(check) | {"error": finite_or_none(check.error)} for check in verification.checks]
-    checks = [check | {"limit": finite_or_none(check["limit"])} for check in checks]
+    checks = [
+        vars(check) | {name: _finite_or_none(getattr(check, name)) for name in ("error", "limit")}
+        for check in verification.checks
+    ]
     return {"passed": verification.passed, "checks": checks}
 
 
-def finite_or_none(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     """Return None for numbers that JSON does not have."""
     return value if math.isfinite(value) else None
 
@@ -99,3 +106,41 @@ def _format(value: Any) -> str:
         shown = [f"{item:.6g}" if isinstance(item, float) else str(item) for item in value[:_SHOWN]]
         return ", ".join(shown) + (f", ... ({len(value)})" if len(value) > _SHOWN else "")
     return "none" if value is None else str(value)
+
+
+def export(
+    model: options.Model,
+    *,
+    to: Annotated[str, options.option("--to", metavar="FILE", help="The file to write: .onnx.")],
+    compact: Annotated[
+        int | None,
+        options.option(
+            "--compact",
+            min=2,
+            metavar="N",
+            help="Approximate the map by kernels around N training rows, for maps that have no formula of"
+            " their own (graphs). Default: the exact map.",
+        ),
+    ] = None,
+    double: Annotated[
+        bool, options.option("--double", help="Rows and coordinates in double precision; default: single.")
+    ] = False,
+    writing: Annotated[OutputOptions, Only("force")],
+    display: Annotated[Display, Only("quiet")],
+) -> None:
+    """Export the map of a model to ONNX, for programs without Python.
+
+    Examples
+
+        eigenscape export iris.model --to iris.onnx
+        eigenscape export roll.model --to roll.onnx --compact 200
+
+    The input X (n, columns) and the output Y (n, coordinates) have any number of rows.
+    """
+    from eigenscape.app.io import export_onnx
+
+    if Path(to).suffix.lower() != ".onnx":
+        raise CommandError(f"--to {to}: unsupported file extension; choose a name that ends in .onnx")
+    dtype = "float64" if double else "float32"
+    export_onnx(load_model(model).model, to, compact=compact, dtype=dtype, force=writing.force)
+    print_message(f"wrote {to} (map)", display.quiet)

@@ -1,0 +1,174 @@
+"""``eigenscape classify`` and ``eigenscape density``: a class or a score for every row."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from eigenscape.app.cli import options
+from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.fitting import build_estimator, given_labels
+from eigenscape.app.cli.input import column_roles
+from eigenscape.app.cli.options import (
+    ROWS,
+    ROWS_AND_MODEL,
+    Display,
+    InputOptions,
+    OutputOptions,
+    chosen_parameters,
+    command_line,
+)
+from eigenscape.app.cli.output import write_rows
+from eigenscape.app.cli.run import Run, show_progress
+from eigenscape.app.methods import estimator_class, method_name
+
+#: The embedder of ``density`` if no ``-m`` is given, and the number of its coordinates.
+DEFAULT, _COORDINATES = "kernel-pca", 10
+
+_Model = Annotated[
+    str | None,
+    options.option("--model", help="Use a model that this command saved with --save.", metavar="MODEL"),
+]
+
+
+def classify(
+    ctx: typer.Context,
+    source: options.Source,
+    *,
+    model_file: _Model = None,
+    balanced: Annotated[bool, options.option("--balanced", help="Give all classes the same weight.")] = False,
+    writing: Annotated[OutputOptions, ROWS_AND_MODEL],
+    reading: Annotated[InputOptions, ROWS],
+    display: Display,
+) -> None:
+    """Predict the class of every row from the labels of some; -o writes the classes and probabilities.
+
+    Examples
+
+        eigenscape classify iris.csv --label species -o classes.csv
+        eigenscape classify iris.csv --label species --save iris.model
+        eigenscape classify new.csv --model iris.model -o classes.csv
+
+    Rows with an empty label are unlabelled. Labels that are given are not changed.
+    """
+    from eigenscape import EigenfunctionClassifier
+
+    if not (writing.out or writing.save or display.as_json):
+        raise CommandError("nothing to write: give -o OUT for the classes, --save or --json")
+    run = Run(source, reading, writing, display, command_line(ctx), model_file)
+    if model_file is not None:
+        saved, table = run.load(EigenfunctionClassifier, {"--balanced": balanced})
+        with show_progress(display), run.timer.measure("predicting"):
+            probabilities = saved.model.predict_proba(table.array)
+        classes = saved.estimator.classes_
+        predicted = classes[probabilities.argmax(axis=1)]
+    else:
+        table = run.read()
+        estimator = EigenfunctionClassifier(class_weight="balanced" if balanced else None)
+        result = run.fit_rows(estimator, table, given_labels(table))
+        classes, predicted = estimator.classes_, estimator.transduction_
+        probabilities = estimator.predict_proba(result.fitted_table.array)
+        run.save(result)
+    found = {"class": predicted.astype(str).astype(object)}
+    write_rows(probabilities.max(axis=1)[:, None], ["probability"], table, writing, extra=found)
+    sizes = {str(name): int((predicted == name).sum()) for name in classes}
+    run.say(f"rows in each class: {', '.join(f'{name} {size}' for name, size in sizes.items())}")
+    summary = {
+        "method": "classify",
+        "sizes": sizes,
+        "timings": run.timer.seconds,
+        "input": column_roles(table),
+    }
+    run.finish(summary, "classes")
+
+
+def density(
+    ctx: typer.Context,
+    source: options.Source,
+    *,
+    method: Annotated[
+        str, options.option("-m", help="Method whose coordinates have the density.", metavar="METHOD")
+    ] = DEFAULT,
+    n_components: Annotated[
+        int | None,
+        options.option(
+            "-d", help="Number of coordinates. Default: 10 of kernel-pca, else 2.", metavar="N", min=1
+        ),
+    ] = None,
+    mixtures: Annotated[
+        int | None,
+        options.option(help="Number of Gaussians. Default: by rows left out.", metavar="K", min=1),
+    ] = None,
+    contamination: Annotated[
+        float | None,
+        options.option(
+            help="Share of the rows that are called outliers. Default: one in a hundred usual rows.",
+            metavar="SHARE",
+        ),
+    ] = None,
+    model_file: _Model = None,
+    writing: Annotated[OutputOptions, ROWS_AND_MODEL],
+    reading: Annotated[InputOptions, ROWS],
+    display: Display,
+) -> None:
+    """Compute the density of rows among the others, and find outliers; a saved model scores new rows.
+
+    -o writes the log density, the distance from the span, the score and 0 or 1 for outliers of every row.
+
+    Examples
+
+        eigenscape density iris.csv -o scores.csv --contamination 0.05
+        eigenscape density usual.csv -m pca -d 3 --save usual.model
+        eigenscape density new.csv --model usual.model -o scores.csv
+
+    The parameters of the method are further options: `eigenscape density -m kernel-pca --help` lists them.
+    """
+    import numpy as np
+
+    from eigenscape import EigenspaceDensity
+
+    if not (writing.out or writing.save or display.as_json):
+        raise CommandError("nothing to write: give -o OUT for the scores, --save or --json")
+    run = Run(source, reading, writing, display, command_line(ctx), model_file)
+    cls, name = estimator_class(method), method_name(method)
+    parameters = chosen_parameters(ctx, cls)
+    if model_file is not None:
+        given = {"--contamination": contamination is not None, "--mixtures": mixtures, "-d": n_components}
+        given |= {"-m": name != DEFAULT, **{f"--{each.replace('_', '-')}": True for each in parameters}}
+        saved, table = run.load(EigenspaceDensity, given)
+        estimator = saved.estimator
+        rows = table.array if saved.scaler is None else saved.scaler.transform(table.array)
+    else:
+        table = run.read()
+        if n_components is None and name == DEFAULT and "n_components" not in parameters:
+            n_components = max(1, min(_COORDINATES, table.array.shape[0] // 2 - 1))
+        estimator = EigenspaceDensity(
+            build_estimator(cls, parameters, n_components, table.kind, table.array),
+            "auto" if mixtures is None else mixtures,
+            contamination="auto" if contamination is None else contamination,
+        )
+        result = run.fit_rows(estimator, table)
+        rows = result.fitted_table.array
+        run.save(result)
+    with show_progress(display), run.timer.measure("scoring"):
+        scores = estimator.decision_function(rows)
+        found: dict[str, Any] = {
+            "log_density": estimator.score_samples(rows),
+            "span_distance": estimator.span_distances(rows),
+            "score": scores,
+            "outlier": scores < 0,
+        }
+    write_rows(np.column_stack(list(found.values())), list(found), table, writing)
+    n_outliers = int(found["outlier"].sum())
+    run.say(f"{n_outliers} of {len(scores)} rows are outliers")
+    summary = {
+        "method": "density",
+        "n_outliers": n_outliers,
+        "n_mixtures": estimator.n_mixtures_,
+        "span_distance": estimator.span_distance_,
+        "mean_log_density": float(found["log_density"].mean()),
+        "timings": run.timer.seconds,
+        "input": column_roles(table),
+    }
+    run.finish(summary, "scores")
