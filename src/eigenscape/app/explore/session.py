@@ -164,7 +164,7 @@ class Session:
             method,
             dict(parameters),
             standardize,
-            load(target / "model.skops"),
+            load(target / "model.eigenscape"),
             np.load(target / "coordinates.npy", allow_pickle=False),
             target,
             self.data.origin.python(method, parameters, standardize),
@@ -186,7 +186,7 @@ class Session:
         target.mkdir()
         np.save(target / "coordinates.npy", np.asarray(coordinates, dtype=np.float64))
         with contextlib.suppress(ModelFileError, ValueError, TypeError):  # its inverse is then not measured
-            save(model, target / "model.skops")
+            save(model, target / "model.eigenscape")
         estimator, scaler = split_model(model)
         origin = self.data.origin
         parameters = _changed_parameters(estimator)
