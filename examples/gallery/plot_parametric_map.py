@@ -22,7 +22,7 @@ nystrom = model.embedder_
 print(f"leave-one-out errors of the coordinates: {model.leave_one_out_errors_.round(3)} of their spread")
 print(f"loss on new rows: regression {model.loss(X_new[:500]):.3g}, Nyström {nystrom.loss(X_new[:500]):.3g}")
 with tempfile.TemporaryDirectory() as folder:
-    small, large = Path(folder) / "small.skops", Path(folder) / "large.skops"
+    small, large = Path(folder) / "small.eigenscape", Path(folder) / "large.eigenscape"
     save(model, small, compact=True)
     save(nystrom, large)
     print(

@@ -21,7 +21,6 @@ EXTRAS = {
     "PIL": "cli",
     "pyarrow": "cli",
     "rich": "cli",
-    "skops": "cli",
     "starlette": "explore",
     "traitlets": "notebook",
     "typer": "cli",

@@ -86,7 +86,7 @@ def test_command_line(rows: Path, tmp_path: Path) -> None:
     shown = json.loads(run("methods", "TM", "--json"))
     assert [each["name"] for each in shown["parameters"]] == ["n_components", "shape", "sigma"]
     assert "Width of the bump." in run("embed", "-m", "toy-map", "--help")
-    out, again, saved = (tmp_path / name for name in ("out.csv", "again.csv", "toy.skops"))
+    out, again, saved = (tmp_path / name for name in ("out.csv", "again.csv", "toy.eigenscape"))
     run("embed", rows, "-m", "tm", "--sigma", "0.2", "-o", out, "--save", saved)
     assert out.read_text().startswith('"toymap0","toymap1"')
     run("transform", saved, rows, "-o", again)
@@ -110,9 +110,9 @@ def test_report_and_model_file(tmp_path: Path) -> None:
     model = ToyMap().fit(X)
     eigenscape.report.write_report(tmp_path / "toy.html", model, X)
     assert "Toys that are alike are close." in (tmp_path / "toy.html").read_text()
-    eigenscape.save(model, tmp_path / "toy.skops")
-    assert io.describe(tmp_path / "toy.skops")["method"] == "ToyMap"
-    loaded = eigenscape.load(tmp_path / "toy.skops")
+    eigenscape.save(model, tmp_path / "toy.eigenscape")
+    assert io.describe(tmp_path / "toy.eigenscape")["method"] == "ToyMap"
+    loaded = eigenscape.load(tmp_path / "toy.eigenscape")
     assert isinstance(loaded, ToyMap)
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
 

@@ -227,7 +227,7 @@ def test_bad_parameters(params, message):
 
 def test_compact_files_are_refused_not_ignored(fitted, tmp_path):
     with pytest.raises(ValueError, match="EigenfunctionClassifier has no transform to approximate"):
-        save(fitted, tmp_path / "model.skops", compact=20)
+        save(fitted, tmp_path / "model.eigenscape", compact=20)
 
 
 def test_bad_labels():

@@ -116,8 +116,10 @@ def test_there_is_no_kernel(tmp_path) -> None:
     for call in (model.loss, lambda: model.eigenfunctions(X)):
         with pytest.raises(AttributeError, match="criterion='difference', which has no kernel"):
             call()
-    eigenscape.save(model, tmp_path / "model.skops")
-    np.testing.assert_array_equal(eigenscape.load(tmp_path / "model.skops").transform(X), model.transform(X))
+    eigenscape.save(model, tmp_path / "model.eigenscape")
+    np.testing.assert_array_equal(
+        eigenscape.load(tmp_path / "model.eigenscape").transform(X), model.transform(X)
+    )
 
 
 def test_an_unknown_criterion() -> None:

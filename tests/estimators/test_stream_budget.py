@@ -253,8 +253,8 @@ def test_a_chunk_that_fails_changes_nothing(error):
 def test_models_are_saved_pickled_and_continued(tmp_path):
     X = curve(300)
     model = streamed(X[:200], 100)
-    eigenscape.save(model, tmp_path / "a.skops")
-    copies = [eigenscape.load(tmp_path / "a.skops"), pickle.loads(pickle.dumps(model))]
+    eigenscape.save(model, tmp_path / "a.eigenscape")
+    copies = [eigenscape.load(tmp_path / "a.eigenscape"), pickle.loads(pickle.dumps(model))]
     expected = model.partial_fit(X[200:]).transform(X)
     for copy in copies:
         assert_array_equal(copy.partial_fit(X[200:]).transform(X), expected)

@@ -99,7 +99,6 @@ def test_linear_maps_and_maps_without_stored_coordinates() -> None:
 
 
 def test_models_from_files(tmp_path) -> None:
-    pytest.importorskip("skops")
     X = datasets.swiss_roll(80, random_state=0)[0]
     for model in (KernelPCA(2), LaplacianEigenmaps(2), KernelPCA(2, kernel="precomputed")):
         table = X if getattr(model, "kernel", "") != "precomputed" else np.exp(-np.square(X[:, :1] - X[:, 0]))

@@ -72,7 +72,6 @@ def test_clusters_of_a_star():
 
 
 def test_a_model_file_keeps_the_solution(tmp_path):
-    pytest.importorskip("skops")
     model = LaplacianEigenmaps(2, affinity=SpanningTree()).fit(CROSS)
     io.save(model, tmp_path / "star.eigenscape")
     assert_allclose(io.load(tmp_path / "star.eigenscape").transform(CROSS), model.embedding_, atol=1e-12)

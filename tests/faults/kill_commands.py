@@ -24,20 +24,21 @@ ROWS = 60
 #: Modules that are loaded before the commands are forked.
 _MODULES = (
     "anndata", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib.figure",
-    "pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "skops.io", "sklearn.pipeline",
+    "pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "sklearn.pipeline",
     "eigenscape.app.cli.app", "eigenscape.app.cli.run", "eigenscape.app.io.saving", "eigenscape.app.report",
     "eigenscape.app.io.reading", "eigenscape.app.io.writing", "eigenscape.plot",
     "eigenscape.estimators.pca", "eigenscape.estimators.spectral_clustering",
 )  # fmt: skip
 #: Arguments of each command; targets begin with @.
 COMMANDS: dict[str, list[str]] = {
-    "embed": ["embed", "data.csv", "-m", "pca", "-o", "@m.csv", "--plot", "@m.svg", "--save", "@m.skops"],
+    "embed": ["embed", "data.csv", "-m", "pca", "-o", "@m.csv", "--plot", "@m.svg",
+              "--save", "@m.eigenscape"],
     "report": ["embed", "data.csv", "-m", "pca", "--report", "@map.html"],
-    "transform": ["transform", "model.skops", "data.csv", "-o", "@new.parquet"],
-    "inverse": ["inverse", "model.skops", "map.csv", "-o", "@rows.csv"],
+    "transform": ["transform", "model.eigenscape", "data.csv", "-o", "@new.parquet"],
+    "inverse": ["inverse", "model.eigenscape", "map.csv", "-o", "@rows.csv"],
     "cluster": ["cluster", "data.csv", "-k", "2", "-o", "@clusters.csv", "--plot", "@clusters.png"],
     "compare": ["compare", "data.csv", "-m", "pca", "-m", "mds", "--report", "@compare.html"],
-    **{suffix: ["transform", "model.skops", "data.csv", "-o", f"@new.{suffix}"] for suffix in
+    **{suffix: ["transform", "model.eigenscape", "data.csv", "-o", f"@new.{suffix}"] for suffix in
        ("tsv", "arrow", "npy", "npz", "mtx", "h5ad")},
 }  # fmt: skip
 
@@ -51,12 +52,12 @@ def prepare(folder: Path) -> None:
     lines = [",".join([*map(repr, row.tolist()), "ab"[i % 2]]) for i, row in enumerate(X)]
     (folder / "data.csv").write_text(header + "\n".join(lines) + "\n")
     np.savetxt(folder / "map.csv", model.transform(X), delimiter=",", header="p,q", comments="")
-    eigenscape.save(model, folder / "model.skops")
+    eigenscape.save(model, folder / "model.eigenscape")
 
 
 def is_complete(path: Path) -> bool:
     """Return whether a file is a complete result; raise if it cannot be read."""
-    if path.suffix == ".skops":
+    if path.suffix == ".eigenscape":
         return eigenscape.load(path).transform(np.zeros((1, 4))).shape == (1, 2)
     data = path.read_bytes()
     ends = {".svg": b"</svg>", ".html": b"</html>", ".png": b"IEND\xaeB`\x82"}

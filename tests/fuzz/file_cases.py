@@ -30,8 +30,8 @@ from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 OWN = (InputFileError, NotEnoughMemoryError)
 _TEXTUAL = ("csv", "tsv", "txt", "edges", "distances", "mtx", *COMPRESS)
 #: Libraries of formats that making the seeds does not load.
-_MODULES = {"zarr": "zarr", "images": "PIL.Image", "model": "skops.io", "h5ad": "anndata"}
-SUFFIX = {"distances": "csv", "model": "skops", "images": "images"}
+_MODULES = {"zarr": "zarr", "images": "PIL.Image", "h5ad": "anndata"}
+SUFFIX = {"distances": "csv", "model": "eigenscape", "images": "images"}
 
 
 @cache
@@ -151,7 +151,7 @@ def read_twice(path: Path, kind: str, missing: str) -> str:
 
 @cache
 def _places(original: bytes, folder: Path) -> bytes:
-    path = folder / "original.skops"
+    path = folder / "original.eigenscape"
     path.write_bytes(original)
     return eigenscape.load(path).transform(rows()[:7]).tobytes()
 

@@ -231,8 +231,8 @@ def _models() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model in models:
-            eigenscape.save(model.fit(rows()), Path(folder) / "m.skops", force=True)
-            files.append((Path(folder) / "m.skops").read_bytes())
+            eigenscape.save(model.fit(rows()), Path(folder) / "m.eigenscape", force=True)
+            files.append((Path(folder) / "m.eigenscape").read_bytes())
     return files
 
 

@@ -166,7 +166,6 @@ def test_parameters_that_contradict_each_other_are_refused(X, model, message):
 
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, LocallyLinearEmbedding])
 def test_a_compact_model_has_anchors_and_no_training_rows(X, Y, cls, tmp_path):
-    pytest.importorskip("skops")
     model = cls(n_neighbors=K, approximation=Anchors(15)).fit(X)
     eigenscape.save(model, tmp_path / "m", compact=True)
     small = eigenscape.load(tmp_path / "m")

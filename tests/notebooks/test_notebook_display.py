@@ -195,6 +195,6 @@ def test_callbacks_are_closed_after_an_error_and_not_saved(X, tmp_path):
     with pytest.raises(ValueError, match="n_neighbors"):
         model.fit(X)
     assert (log.closed, log.ended) == (1, [])
-    eigenscape.save(model.set_params(n_neighbors=8).fit(X), tmp_path / "m.skops")
-    assert "_skl_callbacks" not in vars(eigenscape.load(tmp_path / "m.skops"))
+    eigenscape.save(model.set_params(n_neighbors=8).fit(X), tmp_path / "m.eigenscape")
+    assert "_skl_callbacks" not in vars(eigenscape.load(tmp_path / "m.eigenscape"))
     assert sklearn.base.clone(model).n_neighbors == 8

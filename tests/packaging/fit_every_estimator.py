@@ -64,7 +64,10 @@ def main() -> None:
     assert eigenscape.read(folder / "rows.npy").array.shape == X.shape
     (folder / "rows.csv").write_text("a,b\n1,2\n3,4\n")
     check_error("cli", lambda: eigenscape.read(folder / "rows.csv"))
-    check_error("cli", lambda: eigenscape.save(model, folder / "model.skops"))
+    eigenscape.save(model, folder / "model.eigenscape")
+    np.testing.assert_array_equal(
+        eigenscape.load(folder / "model.eigenscape").transform(X), model.transform(X)
+    )
     check_error("cli", lambda: eigenscape.report.write_report(folder / "r.html", model, X))
     check_error("plot", lambda: eigenscape.plot.scatter(model))
     check_error("dask", lambda: eigenscape.read(folder / "rows.npy", dask=True))

@@ -47,7 +47,7 @@ def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
         write_rows(folder + b"/caf\xe9.csv", ["a", "b"])
     except OSError:
         pytest.skip("the file system accepts names in UTF-8 only")
-    outputs = [folder + b"/\xe9" + suffix for suffix in (b".csv", b".svg", b".html", b".skops")]
+    outputs = [folder + b"/\xe9" + suffix for suffix in (b".csv", b".svg", b".html", b".eigenscape")]
     options = [
         word
         for pair in zip((b"-o", b"--plot", b"--report", b"--save"), outputs, strict=True)

@@ -239,7 +239,7 @@ print(len(last))
 @pytest.mark.process
 @pytest.mark.product
 def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _KILLER, str(tmp_path / "t.csv"), str(tmp_path / "m.skops")]
+    command = [sys.executable, "-c", _KILLER, str(tmp_path / "t.csv"), str(tmp_path / "m.eigenscape")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) >= 4  # they were killed at different moments

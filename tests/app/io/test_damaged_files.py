@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 import zipfile
@@ -27,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 import eigenscape
 from eigenscape import read
 from eigenscape.app.io import text_blocks
-from eigenscape.app.io.archive import HEADER, checksum
-from eigenscape.app.io.schema import _IN_MODELS, nodes_of
+from eigenscape.app.io.archive import HEADER, TREE, checksum
+from eigenscape.app.io.tree import PACKAGES
 from eigenscape.exceptions import InputFileError, ModelFileError, NotEnoughMemoryError
 
 RNG = np.random.default_rng(0)
@@ -68,13 +69,19 @@ def test_models_with_indices_out_of_range(tmp_path: Path, change: str) -> None:
     eigenscape.save(model, tmp_path / "good.model")
     with zipfile.ZipFile(tmp_path / "good.model") as archive:
         members = {member.filename: archive.read(member) for member in archive.infolist()}
-    names = [name for name in members if name.endswith(".npz")]
-    assert names
-    for name in names:
-        np.savez(tmp_path / "part.npz", format=np.array(b"csr"), **damaged_csr(change))
-        members[name] = (tmp_path / "part.npz").read_bytes()
+    matrix = re.search(r'"sparse":"csr_array","shape":\[40,40\],[^}]*', members[TREE].decode())
+    assert matrix
+    names = dict(re.findall(r'"(data|indices|indptr)":"(\w+\.npy)"', matrix[0]))
+    for part, values in damaged_csr(change).items():
+        if part in names:
+            content = io.BytesIO()
+            np.save(content, values)
+            members[names[part]] = content.getvalue()
+    members[TREE] = members[TREE].replace(
+        matrix[0].encode(), matrix[0].replace("[40,40]", "[40,12]").encode()
+    )
     write_archive(tmp_path / "bad.model", members)
-    with pytest.raises(ModelFileError, match="damaged in"):
+    with pytest.raises(ModelFileError, match="is damaged"):
         eigenscape.load(tmp_path / "bad.model")
 
 
@@ -429,6 +436,14 @@ def pca_axes(model: Any) -> np.ndarray:
     return model.components_
 
 
+def ratios(model: Any) -> np.ndarray:
+    return model.explained_variance_ratio_
+
+
+def means(model: Any) -> np.ndarray:
+    return model.kernel_.column_means
+
+
 def widths(model: Any) -> np.ndarray:
     return model.kernel_.base.base.widths
 
@@ -440,11 +455,13 @@ def landmarks(model: Any) -> np.ndarray:
 @pytest.mark.parametrize(
     ("estimator", "find", "change", "message"),
     [
-        (eigenscape.PCA(2), pca_axes, np.ravel, "components_ of its PCA has 1 dimensions, not 2"),
+        (eigenscape.PCA(2), pca_axes, np.ravel, "directions of its PrincipalAxes has 1 dimensions, not 2"),
+        (eigenscape.PCA(2), ratios, lambda a: a[:1], r"explained_variance_ratio_ of its PCA .* \(values=2\)"),
         (eigenscape.PCA(2), pca_axes, lambda a: a.astype("U5"), "has the type <U5, not numbers"),
         (eigenscape.PCA(2), pca_axes, lambda a: a.astype(complex), "has the type complex128, not numbers"),
         (eigenscape.PCA(2), pca_axes, np.transpose, "does not agree with"),
-        (eigenscape.DiffusionMap(2, n_neighbors=5), widths, lambda a: a[:0], r"points \(n=40\)"),
+        (eigenscape.DiffusionMap(2, n_neighbors=5), widths, lambda a: a[:0], r"NeighborGraph .* \(n=40\)"),
+        (eigenscape.KernelPCA(2), means, lambda a: a[:0], r"its CenteredKernel .* points \(n=40\)"),
         (eigenscape.DiffusionMap(2, n_neighbors=5), widths, lambda a: a[:-1], r"shape \(39,\)"),
         (
             eigenscape.LandmarkMDS(2, n_landmarks=8),
@@ -461,7 +478,7 @@ def test_arrays_that_do_not_belong_together(
     """The file is refused when it is loaded, not by an error of NumPy in ``transform``."""
     model = estimator.fit(np.random.default_rng(1).normal(size=(40, 3)))
     eigenscape.save(model, tmp_path / "a.model")
-    with pytest.raises(ModelFileError, match=rf"a\.changed is inconsistent: .*{message}"):
+    with pytest.raises(ModelFileError, match=rf"a\.changed is .* it is inconsistent: .*{message}"):
         eigenscape.load(changed_array(tmp_path / "a.model", find, change))
 
 
@@ -470,12 +487,9 @@ def test_an_object_without_one_of_its_attributes(tmp_path: Path) -> None:
     eigenscape.save(model, tmp_path / "a.model")
     with zipfile.ZipFile(tmp_path / "a.model") as archive:
         members = {member.filename: archive.read(member) for member in archive.infolist()}
-    schema = json.loads(members["schema.json"])
-    for node in nodes_of(schema):
-        if node["__class__"] == "CenteredKernel":
-            node["content"]["content"].pop("grand_mean")
-            node["content"]["key_types"]["content"].pop()
-    members["schema.json"] = json.dumps(schema).encode()
+    tree, n_removed = re.subn(rb',"grand_mean":[^,}]*', b"", members[TREE])
+    assert n_removed
+    members[TREE] = tree
     write_archive(tmp_path / "b.model", members)
     with pytest.raises(ModelFileError, match="its CenteredKernel has no grand_mean"):
         eigenscape.load(tmp_path / "b.model")
@@ -493,7 +507,7 @@ def test_described_attributes_exist() -> None:
     """An attribute that is renamed must be renamed in the description of the shapes too."""
     classes = set()
     for module in pkgutil.walk_packages(eigenscape.__path__, "eigenscape."):
-        if module.name.split(".")[1] in _IN_MODELS:
+        if module.name.split(".")[1] in PACKAGES:
             values = vars(import_module(module.name)).values()
             classes |= {value for value in values if isinstance(value, type) and "_shapes" in vars(value)}
     assert len(classes) > 50

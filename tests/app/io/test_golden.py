@@ -1,4 +1,4 @@
-"""Attributes that model files contain do not change unnoticed, and sizes of model files."""
+"""Model files of earlier versions are opened and compute the same values; sizes of model files."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ import pytest
 from app.io.golden import write as golden
 
 import eigenscape
+from eigenscape import io
+
+EXPECTED = np.load(golden.EXPECTED)
 
 
-@pytest.fixture(scope="module")
-def schemas() -> dict[str, str]:
-    return golden.schemas()
+@pytest.mark.parametrize("name", sorted(EXPECTED.files))
+def test_golden_files_compute_the_same_values(name: str) -> None:
+    """Never write a golden file again: code that reads the old attributes must stay, or be added."""
+    found = golden.compute(eigenscape.load(golden.FOLDER / f"{name}.eigenscape"), name)
+    expected = EXPECTED[name]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
+    assert io.describe(golden.FOLDER / f"{name}.eigenscape")["notes"] == f"golden file {name}"
 
 
-@pytest.mark.parametrize("method", sorted({method for method, _, _ in golden.MODELS.values()}))
-def test_stored_attributes_are_those_of_the_schema(method: str, schemas: dict[str, str]) -> None:
-    """After a change raise FORMAT (or REVISION, if files without the change load as before) and run
-    ``python tests/app/io/golden/write.py schemas``."""
-    expected = (golden.FOLDER / "schemas" / f"{method}.txt").read_text()
-    assert schemas[method].splitlines() == expected.splitlines()
-
-
-def test_a_schema_for_every_estimator() -> None:
+def test_a_golden_file_for_every_estimator() -> None:
     from cases import CASES, MAPS, WITHOUT_KERNEL
 
     methods = {type(case.make()).__name__ for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}
-    assert methods <= {path.stem for path in (golden.FOLDER / "schemas").glob("*.txt")}
+    assert methods <= {golden.MODELS[name][0] for name in EXPECTED.files}
+    assert (
+        {path.stem for path in golden.FOLDER.glob("*.eigenscape")} == set(EXPECTED.files) == {*golden.MODELS}
+    )
 
 
 # --- sizes --------------------------------------------------------------------------------------------------

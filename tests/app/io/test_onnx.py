@@ -97,8 +97,8 @@ def test_other_maps_need_a_compact_map(model: Any, tmp_path: Path) -> None:
     export_onnx(model, tmp_path / "m.onnx", compact=40)
     assert places(tmp_path / "m.onnx", NEW.astype(np.float32)).shape == model.transform(NEW).shape
     if not isinstance(model, eigenscape.GreedySpectralEmbedding):  # stored exactly, without a compact map
-        eigenscape.save(model, tmp_path / "m.skops", compact=40)
-        assert_exported(eigenscape.load(tmp_path / "m.skops"), tmp_path / "c.onnx")
+        eigenscape.save(model, tmp_path / "m.eigenscape", compact=40)
+        assert_exported(eigenscape.load(tmp_path / "m.eigenscape"), tmp_path / "c.onnx")
 
 
 def test_sparse_training_data_and_a_loaded_model(tmp_path: Path) -> None:

@@ -304,8 +304,8 @@ STANDARD = (X_TREES - X_TREES.mean(axis=0)) / X_TREES.std(axis=0)
 
 
 def compact_of(model: Any, tmp_path: Path) -> Any:
-    eigenscape.save(model, tmp_path / "m.skops", compact=40)
-    return eigenscape.load(tmp_path / "m.skops")
+    eigenscape.save(model, tmp_path / "m.eigenscape", compact=40)
+    return eigenscape.load(tmp_path / "m.eigenscape")
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ class Session:
                 method,
                 parameters,
                 standardize,
-                load(folder / "model.skops"),
+                load(folder / "model.eigenscape"),
                 np.load(folder / "coordinates.npy", allow_pickle=False),
                 folder,
                 self.data.origin.python(method, parameters, standardize),
@@ -233,7 +233,7 @@ class Session:
         folder.mkdir()
         np.save(folder / "coordinates.npy", coordinates)
         with contextlib.suppress(ModelFileError, ValueError, TypeError):  # its inverse is then not measured
-            save(model, folder / "model.skops")
+            save(model, folder / "model.eigenscape")
         description = described(estimator)
         method = description.name if description is not None and description.command == "embed" else None
         parameters, standardize = _changed_parameters(estimator), scaler is not None

@@ -116,7 +116,7 @@ def fit_map(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
         np.save(folder / "clusters.npy", np.asarray(clusters).astype(np.uint16))
     model = make_pipeline(data.scaler, estimator) if request["standardize"] else estimator
     with stage("saving the model"):
-        save(model, folder / "model.skops", force=True)
+        save(model, folder / "model.eigenscape", force=True)
     return {"seconds": seconds, "spectrum": spectrum(estimator), "parameters": parameters}
 
 
@@ -215,11 +215,11 @@ def _inverse_error(folder: Path, X: Any) -> tuple[float | None, str | None]:
     from eigenscape.app.explore.inversion import inverse_error, split_model
     from eigenscape.app.io.models import load
 
-    if not (folder / "model.skops").exists():
+    if not (folder / "model.eigenscape").exists():
         return None, "the model cannot be saved, so its inverse is not measured"
     with stage("error of the inverse"):
         try:
-            return inverse_error(*split_model(load(folder / "model.skops")), X), None
+            return inverse_error(*split_model(load(folder / "model.eigenscape")), X), None
         except _EXPECTED as error:
             return None, str(error)
 
@@ -277,10 +277,10 @@ def score_rows(data: WorkerData, request: Mapping[str, Any]) -> dict[str, Any]:
     from eigenscape.app.io.models import load
 
     folder, X = Path(request["target"]), data.rows(request["standardize"])
-    if not (folder / "model.skops").exists():
+    if not (folder / "model.eigenscape").exists():
         raise ValueError("the model cannot be saved, so its density is not measured")
     with stage("density on the map"):
-        embedder = split_model(load(folder / "model.skops"))[0]
+        embedder = split_model(load(folder / "model.eigenscape"))[0]
         density = EigenspaceDensity(embedder, prefit=True).fit(X)
         np.save(folder / "density.npy", density.score_samples(X).astype(np.float32))
         np.save(folder / "novelty.npy", -density.decision_function(X).astype(np.float32))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 import sys
 import unicodedata
 import zipfile
@@ -14,37 +13,14 @@ from typing import IO, Any
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
-from eigenscape.estimators._base import Estimator
 from eigenscape.exceptions import ModelFileError
 
-#: Version of model files: the classes and attributes in them. Files of any other format are refused.
-FORMAT = 4
-#: Counts additions that this format can do without, such as a new class: files of a later revision are read.
-REVISION = 0
-HEADER, SCHEMA = "eigenscape.json", "schema.json"
-_MAX_HEADER_BYTES, _MAX_SCHEMA_BYTES = 2**24, 2**28
+#: Version of model files. Every version of eigenscape reads the files of all earlier formats.
+FORMAT = 1
+HEADER, TREE = "eigenscape.json", "model.json"
+_MAX_HEADER_BYTES, _MAX_TREE_BYTES = 2**24, 2**28
 #: Share of its size that compression must save in the first bytes of a member, and their number.
 _LEAST_SAVED, _FIRST_BYTES = 0.1, 2**18
-
-#: Errors that reading a damaged or malicious file may raise.
-UNREADABLE = (
-    zipfile.BadZipFile,
-    OSError,
-    ValueError,
-    EOFError,
-    LookupError,
-    TypeError,
-    RuntimeError,  # encrypted, unknown compression, nested too deeply
-    OverflowError,
-    struct.error,
-    zlib.error,
-)
-
-
-def is_part(value: Any) -> bool:
-    """Return whether a value is an estimator or an object of eigenscape, whose attributes are stored."""
-    own = type(value).__module__.startswith("eigenscape.") and not isinstance(value, type)
-    return own or isinstance(value, Estimator)
 
 
 def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
@@ -52,28 +28,29 @@ def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(file)
         members = archive.infolist()
-    except UNREADABLE as error:
+    except Exception as error:  # damaged archives cause errors of many kinds
         raise ModelFileError(f"{path} is damaged, truncated or not a model file") from error
     names = [member.filename for member in members]
-    if HEADER not in names or SCHEMA not in names or len(set(names)) < len(names):
+    if HEADER not in names or TREE not in names or len(set(names)) < len(names):
         raise ModelFileError(f"{path} is damaged, truncated or not a model file of eigenscape")
     declared = sum(member.file_size for member in members)
     methods = {member.compress_type for member in members}
     if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ModelFileError(f"{path} is compressed by a method that eigenscape does not use")
-    if archive.getinfo(SCHEMA).file_size > _MAX_SCHEMA_BYTES or not fits(declared, share=0.5):
+    if archive.getinfo(TREE).file_size > _MAX_TREE_BYTES or not fits(declared, share=0.5):
         raise ModelFileError(
-            f"{path} would decompress to {format_bytes(declared)}, which do not fit in memory, or its schema"
-            f" exceeds {format_bytes(_MAX_SCHEMA_BYTES)}"
+            f"{path} would decompress to {format_bytes(declared)}, which do not fit in memory, or its tree"
+            f" exceeds {format_bytes(_MAX_TREE_BYTES)}"
         )
     return archive
 
 
-def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Add a member to an archive, compressed if that makes it smaller by more than a tenth."""
+def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> str:
+    """Add a member to an archive, compressed if that makes it smaller by a tenth; return its checksum."""
     first = content[:_FIRST_BYTES]
     pays = len(zlib.compress(first, 1)) < (1 - _LEAST_SAVED) * len(first)
     archive.writestr(name, content, zipfile.ZIP_DEFLATED if pays else zipfile.ZIP_STORED)
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -91,16 +68,15 @@ def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             name: value if name == "members" else _remove_control_characters(value)
             for name, value in header.items()
         }
-    except UNREADABLE as error:
+    except Exception as error:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from error
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ModelFileError(f"{path} is damaged: it has no format number")
-    if number != FORMAT:
+    if number > FORMAT:
         version = one_line(str(header.get("version", "(unknown version)")))
         raise ModelFileError(
             f"{path} was written by eigenscape {version} in format {number}, and eigenscape {own_version()}"
-            f" reads format {FORMAT} only; fit and save the model again with this version, or install the"
-            " version that wrote the file"
+            f" reads formats up to {FORMAT}; install eigenscape {version} or later"
         )
     return header
 
@@ -119,15 +95,10 @@ def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) 
     for name in sorted(names):
         try:
             actual = checksum(archive, name)
-        except UNREADABLE as error:
+        except Exception as error:
             raise ModelFileError(f"{path} is damaged in {one_line(name)}") from error
         if actual != checksums[name]:
             raise ModelFileError(f"{path} is damaged: the checksum of {one_line(name)} is wrong")
-
-
-def digest(content: bytes) -> str:
-    """Return the hash of the content of a member."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def checksum(archive: zipfile.ZipFile, name: str) -> str:

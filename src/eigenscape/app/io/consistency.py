@@ -6,10 +6,8 @@ the model is loaded, not by an error of NumPy when it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +15,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape._omitted import OmittedArray
-from eigenscape.app.io.archive import is_part
-from eigenscape.exceptions import ModelFileError
 from eigenscape.options import Option
 
 #: Attributes that may contain text.
 _TEXT = ("feature_names_in_", "classes_", "transduction_", "_labels_")
+
+#: Types of the fields of dataclasses that are checked, by their annotation.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int, np.integer),
+    "float": (float, int, np.floating, np.integer),
+    "bool": (bool, np.bool_),
+    "str": (str,),
+    "np.ndarray": (np.ndarray, OmittedArray),
+}
 
 #: Shapes of the fitted attributes of estimators and scalers. Other classes, and estimators that differ, have
 #: a dict ``_shapes`` by attribute; attributes that are None or no arrays are skipped. Within an object a name
@@ -55,28 +60,24 @@ _FITTED = {
 }
 
 
-def check_arrays(values: Iterable[Any], path: Path) -> None:
-    """Check the arrays of the objects that the model of a file consists of.
+def check_object(value: Any) -> None:
+    """Check an object of a model against the fields and shapes that its class declares.
 
     Raises
     ------
-    ModelFileError
-        If an object has not all of its attributes, or an array contains no numbers, has another number of
-        dimensions than its attribute, a length that does not agree with other arrays of the object, or
-        indices out of range.
+    ValueError
+        If the object has not all of its fields, one has another type, or an array contains no numbers, has
+        another number of dimensions than its attribute, a length that does not agree with other arrays of
+        the object, or indices out of range.
     """
-    for value in values:
-        rules = _rules(type(value))
-        if rules or is_part(value):
-            try:
-                _check_fields(value)
-                if isinstance(value, Option):
-                    value.set_params()  # the copy is validated
-                _check_types(value)
-                _check_shapes(value, rules)
-            except ValueError as error:
-                reason = str(error).replace("<points>", "points")
-                raise ModelFileError(f"{path} is inconsistent: {reason}") from error
+    try:
+        _check_fields(value)
+        if isinstance(value, Option):
+            value.set_params()  # the copy is validated
+        _check_types(value)
+        _check_shapes(value, _rules(type(value)))
+    except ValueError as error:
+        raise ValueError(f"it is inconsistent: {str(error).replace('<points>', 'points')}") from error
 
 
 def _rules(cls: type) -> dict[str, str]:
@@ -92,6 +93,12 @@ def _check_fields(value: Any) -> None:
         for field in fields(value):
             if field.init and field.default is MISSING and field.name not in vars(value):
                 raise ValueError(f"its {type(value).__name__} has no {field.name}")
+            item = vars(value).get(field.name)
+            expected = _TYPES.get(str(field.type), ())
+            if expected and field.name in vars(value) and not isinstance(item, expected):
+                raise ValueError(
+                    f"{field.name} of its {type(value).__name__} is a {type(item).__name__}, not {field.type}"
+                )
 
 
 def _check_types(value: Any) -> None:

@@ -1,8 +1,14 @@
-"""Saving a fitted model."""
+"""Saving a fitted model: written atomically, with a description of itself."""
 
 from __future__ import annotations
 
+import datetime
+import json
+import warnings
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,10 +16,29 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenscape.app.io.atomic import check_target
-from eigenscape.app.io.models import check_model, write_model
+from eigenscape._format import to_json
+from eigenscape._omitted import OmittedArray
+from eigenscape.app.io.archive import FORMAT, HEADER, own_version, write_member
+from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.app.io.models import fingerprint
+from eigenscape.app.io.tree import Encoder
 from eigenscape.estimators.compact_map import CompactModel, make_compact
 from eigenscape.exceptions import ModelFileError
+from eigenscape.options import Option, flattened
+
+#: Number of eigenvalues in the description.
+_MAX_EIGENVALUES = 1000
+#: Packages whose objects may be among the parameters of a stored model.
+_KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
+#: What to use instead of an object that cannot be serialized, by parameter.
+_REMEDIES = {
+    "embedder": "Use an estimator of eigenscape",
+    "regressor": "Use regressor=None",
+    "search": "Use search='exact' or a tuple (indices, distances)",
+    "eigen_solver": "Set eigen_solver to the name of a built-in solver",
+    "method": "Set the method of the solver to the name of a built-in one",
+    "points": "Pass the points of the dictionary as an array",
+}
 
 
 def save(
@@ -36,7 +61,7 @@ def save(
         A fitted estimator, or a pipeline of a ``StandardScaler`` and a fitted estimator. Models with
         user-defined callables or kernels among their parameters cannot be saved.
     path : str or Path
-        The file to write; the usual extension is ``.skops``.
+        The file to write; the usual extension is ``.eigenscape``.
     compact : int or bool, optional
         Number of training samples to keep: a dictionary, with kernel functions that approximate the map. If
         True, as many as reduce the error below 1 % of the spread of the map, or, with a warning, as many as
@@ -66,7 +91,7 @@ def save(
     >>> import numpy as np
     >>> X = np.random.default_rng(0).random((300, 3))
     >>> model = eigenscape.Isomap(n_neighbors=8).fit(X)
-    >>> file = tempfile.mkdtemp() + "/map.skops"
+    >>> file = tempfile.mkdtemp() + "/map.eigenscape"
     >>> eigenscape.save(model, file)
     >>> bool((eigenscape.load(file).transform(X[:5]) == model.transform(X[:5])).all())
     True
@@ -77,17 +102,17 @@ def save(
     scaler, model = split_scaler(model)
     check_model(model)
     small = CompactModel(model, {}) if compact is None else make_compact(model, dictionary_size(compact))
-    write_model(
-        small.model,
-        model,
-        path,
-        force=force,
-        notes=notes,
-        data=data,
-        compact=small.facts or None,
-        omitted=small.omitted,
-        scaler=scaler,
-    )
+    header = {
+        **_header(model, notes, data),
+        "standardized": scaler is not None,
+        "type": type(small.model).__name__ if scaler is None else "Pipeline",
+        "compact": small.facts or None,
+    }
+    with whole_file(path, force=force) as part, zipfile.ZipFile(part, "w") as archive:
+        encoder = Encoder(archive, _is_precomputed(model), small.omitted)
+        encoder.write(small.model, scaler)
+        header["members"] = encoder.checksums
+        write_member(archive, HEADER, json.dumps(header, indent=1).encode())
 
 
 def dictionary_size(compact: object) -> int | None:
@@ -109,3 +134,91 @@ def split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstim
             "only a pipeline of a StandardScaler and an estimator can be saved; save the estimator by itself"
         )
     return steps[0], steps[1]
+
+
+def check_model(model: BaseEstimator) -> None:
+    """Raise if a model is not fitted or cannot be serialized."""
+    if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
+        raise ModelFileError(f"{type(model).__name__} is not fitted; call fit before save")
+    _check_parameters(model)
+
+
+def _fields(model: BaseEstimator) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters, and the fields of option objects instead of the objects."""
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, Option):
+            yield from value.get_params().items()
+        else:
+            yield name, value
+
+
+def _check_parameters(model: BaseEstimator) -> None:
+    """Raise if a parameter is a user-defined callable, kernel or object, which cannot be serialized."""
+    for name, value in _fields(model):
+        for part in value if isinstance(value, tuple) else (value,):  # (indices, distances, index)
+            is_function = isinstance(part, (FunctionType, BuiltinFunctionType, type))
+            if type(part).__module__.split(".")[0] in _KNOWN and not is_function:
+                continue
+            kind, remedy = "objects", _REMEDIES.get(name, f"Change {name}")
+            if callable(part):
+                kind = "callables"
+                remedy = f"Set {name} to the name of a built-in one, compute the matrix and use"
+                remedy += f" {name}='precomputed'"
+            elif hasattr(part, "bind"):
+                kind, remedy = "kernels", f"Use a kernel of eigenscape.kernels, or {name}='precomputed'"
+            shown = getattr(part, "__name__", type(part).__name__)
+            raise ModelFileError(
+                f"{type(model).__name__} was fitted with {name}={shown}; user-defined {kind} cannot be"
+                f" serialized. {remedy}, or pickle the model"
+            )
+
+
+def _is_precomputed(model: BaseEstimator) -> bool:
+    return any(
+        isinstance(value, str) and value.startswith("precomputed")
+        for value in flattened(model.get_params(deep=False)).values()
+    )
+
+
+def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any]:
+    """Return the description of a model."""
+    embedding = getattr(model, "embedding_", None)
+    n_samples = getattr(model, "n_samples_seen_", None) if embedding is None else len(embedding)
+    if n_samples is None and data is not None:  # models without coordinates do not store it
+        n_samples = data.shape[0]
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "version": own_version(),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "method": type(model).__name__,
+        "parameters": to_json(model.get_params(deep=False), max_items=20, allow_nan=True),
+        "n_samples": None if n_samples is None else int(n_samples),
+        "n_features": getattr(model, "n_features_in_", None),
+        "n_components": to_json(getattr(model, "_n_features_out", None)),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "spectrum": _spectrum(model),
+        "fingerprint": _training_fingerprint(model, n_samples) if data is None else fingerprint(data),
+        "notes": notes,
+    }
+
+
+def _spectrum(model: BaseEstimator) -> list[Any] | None:
+    """Return the first eigenvalues, for each layer if the model has layers."""
+    values = getattr(model, "eigenvalues_", None)
+    if values is None:
+        return None
+    if isinstance(values, (list, tuple)):
+        return [np.asarray(layer, dtype=np.float64)[:_MAX_EIGENVALUES].tolist() for layer in values]
+    return np.asarray(values, dtype=np.float64)[..., :_MAX_EIGENVALUES].tolist()
+
+
+def _training_fingerprint(model: BaseEstimator, n_samples: int | None) -> str | None:
+    """Return the fingerprint of the training data, if the model contains all of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = getattr(getattr(model, "kernel_", None), "X", None)
+    if rows is None or isinstance(rows, OmittedArray) or not hasattr(rows, "shape"):
+        return None
+    is_table = np.dtype(getattr(rows, "dtype", object)).kind != "O" and len(rows.shape) == 2
+    return fingerprint(rows) if is_table and rows.shape[0] == n_samples else None

@@ -1,16 +1,14 @@
-"""Write the attributes that model files of each estimator contain.
+"""Write golden model files: small models of every kind, and what they compute.
 
-python tests/app/io/golden/write.py schemas   # after a change of FORMAT or REVISION: schemas/*.txt
+python tests/app/io/golden/write.py NAME ...   # adds models; files that exist are never written again
+
+Every later version of eigenscape must open these files and compute the same values.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-import tempfile
 import warnings
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import eigenscape as es
 from eigenscape.options import Dictionary, KNNGraph, Ordinal, RadiusGraph
 
 FOLDER = Path(__file__).parent
+EXPECTED = FOLDER / "expected.npz"
 N_ROWS = 36
 
 
@@ -166,63 +165,34 @@ def fit(name: str) -> Any:
     return model.fit(train)
 
 
-def saved_models() -> Iterator[tuple[str, Path]]:
-    """Fit and save every model; yield names and files."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in MODELS:
-            es.save(fit(name), Path(folder) / name, compact=20 if name == "compact" else None)
-            yield name, Path(folder) / name
+def new_samples(name: str) -> Any:
+    """Return seven samples: rows that were not used for fitting, or rows of a precomputed matrix."""
+    _, _, kind = MODELS[name]
+    rows = data(kind)
+    if kind in ("distances", "similarities", "counts"):
+        return rows[:7]
+    return (rows if kind == "distorted" else rows[:7]) * rows.dtype.type(1.01)
 
 
-def stored_attributes(file: Path) -> dict[str, set[str]]:
-    """Return the types of each attribute of each class of eigenscape in a model file."""
-    with zipfile.ZipFile(file) as archive:
-        pending: list[Any] = [json.loads(archive.read("schema.json"))]
-    found: dict[str, set[str]] = {}
-    while pending:
-        node = pending.pop()
-        if isinstance(node, list):
-            pending.extend(node)
-        elif isinstance(node, dict):
-            pending.extend(node.values())
-            if (
-                str(node.get("__module__")).startswith("eigenscape.")
-                and node.get("__loader__") == "ObjectNode"
-            ):
-                name = f"{node['__module__'].removeprefix('eigenscape.')}.{node['__class__']}"
-                state = node["content"].get("content") if isinstance(node.get("content"), dict) else None
-                found.setdefault(name, set())
-                for attribute, value in state.items() if isinstance(state, dict) else ():
-                    found.setdefault(f"{name}.{attribute}", set()).add(_kind(value))
-    return found
+def compute(model: Any, name: str) -> np.ndarray:
+    """Return the coordinates, predictions or densities of new samples."""
+    methods = ("transform", "predict", "score_samples")
+    method = next(getattr(model, each) for each in methods if hasattr(model, each))
+    view = {"view": "a"} if MODELS[name][2] == "views" else {}
+    return np.asarray(method(new_samples(name), **view), dtype=np.float64)
 
 
-def _kind(node: dict[str, Any]) -> str:
-    name = str(node["__class__"])
-    if node["__loader__"] == "JsonNode":
-        return type(json.loads(node["content"])).__name__
-    return name
-
-
-def schemas() -> dict[str, str]:
-    """Return the stored attributes of all models of each estimator, as text."""
-    merged: dict[str, dict[str, set[str]]] = {}
-    for name, file in saved_models():
-        target = merged.setdefault(MODELS[name][0], {})
-        for attribute, kinds in stored_attributes(file).items():
-            target.setdefault(attribute, set()).update(kinds)
-    return {
-        method: "".join(
-            f"{name}: {' | '.join(sorted(kinds))}\n" if kinds else f"{name}\n"
-            for name, kinds in sorted(found.items())
-        )
-        for method, found in merged.items()
-    }
+def write(name: str) -> None:
+    """Write the file of a model, and add what it computes to the expected values."""
+    path = FOLDER / f"{name}.eigenscape"
+    model = fit(name)
+    es.save(model, path, compact=20 if name == "compact" else None, notes=f"golden file {name}")
+    expected = dict(np.load(EXPECTED)) if EXPECTED.exists() else {}
+    expected[name] = compute(es.load(path), name)
+    np.savez_compressed(EXPECTED, **expected)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["schemas"]:
-        raise SystemExit(__doc__)
-    for method, text in schemas().items():
-        (FOLDER / "schemas" / f"{method}.txt").write_text(text)
+    warnings.simplefilter("ignore")
+    for name in sys.argv[1:]:
+        write(name)
