@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import read_columns, summarize_text
+from eigenscape.app.io.columns import read_columns
 from eigenscape.app.io.conversion import is_nested
 from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
@@ -110,7 +110,13 @@ class ColumnarSource:
 
     def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
         """Return statistics of text columns, from all rows."""
-        return summarize_text(self.read(names), names) if names else {}
+        summaries = {name: TextSummary() for name in names}
+        n_rows = 0
+        for block in self.read(names) if names else ():
+            for name in names:
+                summaries[name].add(block[name], n_rows)
+            n_rows += len(block[names[0]])
+        return summaries
 
     def _add(self, name: str, dtype: pa.DataType) -> None:
         if name in self.types:

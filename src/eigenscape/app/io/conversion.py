@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenscape._extras import optional_import
-from eigenscape.exceptions import InputFileError
+from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: Larger integers are not all represented in double precision.
-EXACT_INTEGER = 2**53
 
 
 def is_string(dtype: pa.DataType) -> bool:
@@ -63,15 +60,6 @@ def _has_large_integers(column: pa.ChunkedArray) -> bool:
         return False
     limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
     return limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER
-
-
-def integer_error(name: str, source: str) -> InputFileError:
-    """Return the error for a feature with integers beyond 2^53."""
-    return InputFileError(
-        f"column {name!r} of {source} has integers beyond 2^53, which floating-point numbers do not represent"
-        f" exactly; use it as id={name!r} (--id {name}) or label, exclude it, or store it as floating-point"
-        " numbers"
-    )
 
 
 def to_floats(column: pa.ChunkedArray) -> np.ndarray:
