@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from eigenscape._extras import optional_import
 from eigenscape._memory import require
+from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.conversion import column_kind, is_nested, is_string, to_array, to_floats
 from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
@@ -21,10 +21,6 @@ from eigenscape.app.io.missing import empty_column_error
 from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.app.io.text_cells import TextSummary
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: A column is reported as a row counter only if it has at least this many rows.
 _MIN_COUNTER_ROWS = 5
@@ -257,7 +253,7 @@ class ColumnChunks:
 
 def _reject_empty_columns(source: ColumnSource, features: Sequence[FeatureColumn]) -> None:
     """Raise if a feature is known by its type to have no value in any row."""
-    null = optional_import("pyarrow", "reading a table").null()
+    null = pa.null()
     for feature in features:
         if source.types[feature.column] == null and source.selection.missing != "keep":
             raise empty_column_error(feature.column, source.source)
@@ -267,7 +263,6 @@ def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]
     """Return the values of columns in all rows."""
     if not names:
         return {}
-    pa = optional_import("pyarrow", "reading a table")
     blocks = list(source.read(names))  # joined before they are converted, so that all have one type
     return {
         name: to_array(pa.chunked_array([chunk for block in blocks for chunk in block[name].chunks], kind))
@@ -279,7 +274,7 @@ def column_remarks(
     source: ColumnSource, selection: ColumnSelection, features: Collection[str]
 ) -> tuple[str, ...]:
     """Return notes about columns whose interpretation may not be the intended one."""
-    types = optional_import("pyarrow", "reading a table").types
+    types = pa.types
     remarks = _edge_remarks(source)
     chosen = {selection.label, selection.id, *selection.named(list(source.types))}
     names = [name for name in source.types if name not in chosen and selection.may_use(name)]

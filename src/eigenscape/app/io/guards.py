@@ -10,15 +10,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenscape._format import format_bytes
+from eigenscape.app.io.arrow import compute, pa
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: A compressed file that expands by more is not a table, unless it is small.
 _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
@@ -166,8 +163,6 @@ def are_integers(cells: pa.ChunkedArray) -> bool:
 
 def have_rounded(cells: pa.ChunkedArray) -> bool:
     """Return whether cells contain integers without a representation in double precision."""
-    from pyarrow import compute
-
     is_long = compute.match_substring_regex(cells, rf"^[-+]?\d{{{len(str(EXACT_INTEGER))},}}$")
     return any(
         len(cell) > _MAX_DIGITS or int(cell) != float(cell) for cell in cells.filter(is_long).to_pylist()
@@ -181,12 +176,8 @@ def are_digits(cells: pa.ChunkedArray) -> bool:
 
 def have_leading_zeros(cells: pa.ChunkedArray) -> bool:
     """Return whether a cell has digits after a leading zero, such as 00417."""
-    from pyarrow import compute
-
     return bool(compute.any(compute.match_substring_regex(cells, r"^0\d+$")).as_py())
 
 
 def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
-    from pyarrow import compute
-
     return bool(compute.all(compute.match_substring_regex(cells, pattern), min_count=0).as_py())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._extras import optional_import
 from eigenscape._memory import row_blocks
 from eigenscape.app.io import columnar
+from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.conversion import is_number, to_floats
 from eigenscape.app.io.formats import extension
@@ -23,9 +23,6 @@ from eigenscape.app.io.text import TextInput, parse_text, read_text
 from eigenscape.app.io.text_cells import ColumnProfile, convert
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Asymmetry and self-distances up to this share of the largest entry are rounding errors.
 _ROUNDING = 1e-8
@@ -168,7 +165,7 @@ def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
     if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
         content = blanks_to_tabs(content)
     layout = replace(find_layout(content, text.source, None), by_blanks=False)
-    string = optional_import("pyarrow", "reading edges").string()
+    string = pa.string()
     columns = {}
     for name, cells in parse_text(content, layout, text.source, layout.names).items():
         profile = ColumnProfile(layout.decimal, is_checked=False)

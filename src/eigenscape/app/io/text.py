@@ -9,11 +9,10 @@ import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import require
+from eigenscape.app.io.arrow import csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import read_columns
 from eigenscape.app.io.guards import check_expansion, check_quotes, check_utf8, last_row_end
@@ -23,10 +22,6 @@ from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import arrow_file
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_PURPOSE = "reading a text table"
 #: Bytes of a block of rows when a text file is streamed.
 BLOCK_BYTES = 2**24
 #: Chunk size in bytes for reading a whole text file.
@@ -143,7 +138,6 @@ class TextInput:
         if isinstance(self.content, bytes):
             yield self.content
             return
-        pa = optional_import("pyarrow", _PURPOSE)
         n_bytes, stored = 0, self.content.stat().st_size
         try:
             kind = _COMPRESSIONS.get(self.content.suffix.lower())
@@ -190,7 +184,6 @@ class TextSource:
             name for name in self.types if profiles[name].is_long and str(self.types[name]) != "string"
         )
         self._stored_types = dict(self.types)
-        pa = optional_import("pyarrow", _PURPOSE)
         self._stored_types |= dict.fromkeys(self.long_integers, pa.string())
         self.types |= dict.fromkeys(self.long_integers, pa.int64())
 
@@ -239,7 +232,6 @@ class TextSource:
         Codes are text unless they are requested as features; so are ids that are not integers, labels that
         are not numbers, and columns that a model encodes.
         """
-        pa = optional_import("pyarrow", _PURPOSE)
         names = list(self._profiles)
         selection = self.selection.complete(names)
         types: dict[str, pa.DataType] = {}
@@ -289,11 +281,9 @@ def parse_text(
     n_rows_before : int, default=0
         Number of rows in the blocks before this one, for error messages.
     """
-    arrow = optional_import("pyarrow", _PURPOSE)
-    csv = optional_import("pyarrow.csv", _PURPOSE)
     _require_memory(len(content), source)
     invalid_rows = []
-    memory = arrow.BufferOutputStream()
+    memory = pa.BufferOutputStream()
     memory.write(content)
 
     def reject(row: pa.csv.InvalidRow) -> str:
@@ -304,7 +294,7 @@ def parse_text(
         # No Python object is given to threads of pyarrow: one that releases it while Python exits is ended
         # within a destructor, which aborts the process (apache/arrow#34314).
         return csv.read_csv(
-            arrow.BufferReader(memory.getvalue()),
+            pa.BufferReader(memory.getvalue()),
             csv.ReadOptions(
                 column_names=list(layout.names),
                 skip_rows=int(header and layout.header),
@@ -319,7 +309,7 @@ def parse_text(
             csv.ConvertOptions(
                 check_utf8=False,  # checked before
                 strings_can_be_null=False,
-                column_types=dict.fromkeys(names, arrow.string()),
+                column_types=dict.fromkeys(names, pa.string()),
                 include_columns=list(names),
             ),
         )
@@ -327,9 +317,9 @@ def parse_text(
     try:
         try:
             table = parse(None, True)
-        except arrow.ArrowInvalid:  # a row is longer than a block of pyarrow, or has another number of cells
+        except pa.ArrowInvalid:  # a row is longer than a block of pyarrow, or has another number of cells
             table = parse(min(len(content) + 1, 2**31 - 1), False)
-    except arrow.ArrowInvalid as error:
+    except pa.ArrowInvalid as error:
         reason = f"cannot be read as a text table: {str(error).splitlines()[0]}"
         if not invalid_rows:
             raise InputFileError(f"{source} {reason}") from error

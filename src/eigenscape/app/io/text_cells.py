@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.conversion import to_floats
 from eigenscape.app.io.guards import (
     EXACT_INTEGER,
@@ -23,9 +23,6 @@ from eigenscape.app.io.guards import (
     have_rounded,
 )
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Cells that mark a missing value.
 MISSING_MARKERS = (
@@ -60,39 +57,28 @@ def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
 @cache
 def _types() -> tuple[pa.DataType, ...]:
     """Return the types of columns in order of preference; text is the type of all others."""
-    import pyarrow as pa
-
     times = [pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns")]
     return (pa.int64(), pa.bool_(), pa.date32(), *times, pa.float64())
 
 
 @cache
 def _numbers() -> tuple[pa.DataType, ...]:
-    import pyarrow as pa
-
     return pa.int64(), pa.float64()
 
 
 def trim(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Remove blanks around cells."""
-    from pyarrow import compute
-
     return compute.utf8_trim_whitespace(cells)
 
 
 def _without_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return cells in which missing values are null."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     is_missing = compute.is_in(cells, value_set=pa.array(MISSING_MARKERS))
     return compute.if_else(is_missing, pa.scalar(None, pa.string()), cells)
 
 
 def _cast(cells: pa.ChunkedArray, types: Iterable[pa.DataType]) -> pa.ChunkedArray | None:
     """Return the cells as the first of ``types`` that represents all of them."""
-    import pyarrow as pa
-
     for dtype in types:
         try:
             return cells.cast(dtype)
@@ -108,9 +94,6 @@ def to_numbers(
 
     Most columns have neither blanks nor missing values, so the cells are first converted as they are.
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     if decimal == "." and (found := _cast(cells, types)) is not None:
         return found
     cells = _without_missing(trim(cells))
@@ -128,9 +111,6 @@ def to_numbers(
 
 def convert(cells: pa.ChunkedArray, dtype: pa.DataType, decimal: str) -> pa.ChunkedArray:
     """Convert cells to the type that the profile of their column found; text has no surrounding blanks."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     if dtype == pa.string():
         return trim(cells)
     if dtype == pa.null():
@@ -177,15 +157,11 @@ class ColumnProfile:
     @property
     def is_long(self) -> bool:
         """Whether the cells are integers that would be rounded."""
-        import pyarrow as pa
-
         return self.dtype == pa.float64() and self.all_integers and self.has_rounded
 
     @property
     def dtype(self) -> pa.DataType:
         """The first type that represents all cells."""
-        import pyarrow as pa
-
         if not self.n_values:
             return pa.null()
         return next((dtype for dtype in _types() if dtype in self._types), pa.string())
@@ -210,9 +186,6 @@ class ColumnProfile:
 
     def _add_numbers(self, cells: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.ChunkedArray | None:
         """Add a block of numbers; return None if some have the base 16, which is text."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         values = to_floats(numbers)
         values = values[~np.isnan(values)]
         if not len(values):
@@ -244,8 +217,6 @@ class ColumnProfile:
             self.has_rounded = have_rounded(cells)
 
     def _add_text(self, cells: pa.ChunkedArray) -> None:
-        import pyarrow as pa
-
         text = trim(cells)
         present = _without_missing(text).drop_null()
         self.n_values += len(present)
@@ -262,9 +233,6 @@ class ColumnProfile:
 
 
 def _are_booleans(cells: pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-    from pyarrow import compute
-
     known = pa.array([*_TRUE, *_FALSE, *MISSING_MARKERS])
     return bool(compute.all(compute.is_in(cells, value_set=known), min_count=0).as_py())
 
@@ -301,9 +269,6 @@ class TextSummary:
                 self.n_amounts += count
         n_wanted = _MAX_EXAMPLES - len(self.words)
         if words and n_wanted > 0:
-            import pyarrow as pa
-            from pyarrow import compute
-
             rows = np.flatnonzero(compute.is_in(cells, value_set=pa.array(words, cells.type)))[:n_wanted]
             self.words += [(cells[int(row)].as_py(), first_row + int(row)) for row in rows]
 
