@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from eigenscape.app.io.arrow import compute, pa
+from eigenscape.app.io.conversion import is_string
 from eigenscape.exceptions import InputFileError
 
 
@@ -38,9 +39,11 @@ def _plain_type(dtype: pa.DataType) -> pa.DataType:
     """Return the type without extension, dictionary of numbers, run-end encoding and views."""
     if isinstance(dtype, pa.BaseExtensionType):
         return _plain_type(dtype.storage_type)
-    if _is_run_end_encoded(dtype) or (pa.types.is_dictionary(dtype) and not _is_text(dtype.value_type)):
+    if pa.types.is_run_end_encoded(dtype) or (
+        pa.types.is_dictionary(dtype) and not is_string(dtype.value_type)
+    ):
         return _plain_type(dtype.value_type)
-    if _is_string_view(dtype):
+    if pa.types.is_string_view(dtype):
         return pa.large_string()
     if _is_list_view(dtype):
         return pa.large_list(dtype.value_type)
@@ -48,11 +51,12 @@ def _plain_type(dtype: pa.DataType) -> pa.DataType:
 
 
 def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    if _is_run_end_encoded(column.type):
+    if pa.types.is_run_end_encoded(column.type):
         column = compute.run_end_decode(column)
     if _is_list_view(column.type):
         return pa.chunked_array([_from_list_view(chunk) for chunk in column.chunks], kind)
-    if pa.types.is_dictionary(column.type) and _is_string_view(column.type.value_type):  # pyarrow casts none
+    types = pa.types
+    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):  # no cast
         chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
         return pa.chunked_array(chunks, kind)
     return column if column.type == kind else column.cast(kind)
@@ -65,22 +69,5 @@ def _from_list_view(array: pa.Array) -> pa.LargeListArray:
     return pa.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null())
 
 
-def _is_run_end_encoded(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_run_end_encoded(dtype))
-
-
 def _is_list_view(dtype: pa.DataType) -> bool:
-    types = pa.types
-    names = ("is_list_view", "is_large_list_view")  # since pyarrow 16
-    return any(getattr(types, name)(dtype) for name in names if hasattr(types, name))
-
-
-def _is_string_view(dtype: pa.DataType) -> bool:
-    """Return whether a type is the text of polars (since pyarrow 16)."""
-    types = pa.types
-    return bool(hasattr(types, "is_string_view") and types.is_string_view(dtype))
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(dtype) or types.is_large_string(dtype))
+    return bool(pa.types.is_list_view(dtype) or pa.types.is_large_list_view(dtype))
