@@ -23,7 +23,7 @@ from fuzz.seeds import COMPRESS, SEEDS, rows
 
 import eigenscape
 from eigenscape import streams
-from eigenscape.app.io import archive, child, text_blocks
+from eigenscape.app.io import archive, child, text
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: Errors that a reader may raise.
@@ -189,13 +189,13 @@ def prepare(kinds: Iterable[str]) -> None:
     """Let streams have several chunks, and keep the child process of readers for the next file."""
     import resource
 
-    text_blocks.BLOCK_BYTES = 256
+    text.BLOCK_BYTES = 256
     streams.CHUNK_BYTES = 8 * 27
     child._SECONDS = 10.0
     child._start = reader_process.start  # type: ignore[assignment]
     for module in (
         "eigenscape.app.io.reading",
-        "eigenscape.app.io.delimited",
+        "eigenscape.app.io.text",
         "pyarrow.csv",
         "pyarrow.compute",
     ):

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 import eigenscape
 from eigenscape import read
-from eigenscape.app.io import text_blocks
+from eigenscape.app.io import guards, text
 from eigenscape.app.io.archive import HEADER, TREE, checksum
 from eigenscape.app.io.tree import PACKAGES
 from eigenscape.exceptions import InputFileError, ModelFileError, NotEnoughMemoryError
@@ -171,7 +171,7 @@ def test_a_parquet_file_of_repeated_values_is_not_called_damaged(
 def test_a_compressed_file_that_expands_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = b"1,2,3\n"
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"x,y,z\n" + row * 10**6))
-    monkeypatch.setattr(text_blocks, "_SMALL_BYTES", 2**20)
+    monkeypatch.setattr(guards, "_SMALL_BYTES", 2**20)
     with pytest.raises(InputFileError, match="decompresses to more than"):
         read(tmp_path / "a.csv.gz")
     monkeypatch.undo()
@@ -263,7 +263,7 @@ def test_large_floating_point_numbers_are_read(tmp_path: Path, cells: list[str])
 
 def test_long_integers_in_one_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The types of the blocks differ: integers, floats that are rounded integers, none."""
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 64)
     cells = [*map(str, range(30)), *(f"{10**20 + i}" for i in range(20)), *[""] * 30]
     (tmp_path / "a.csv").write_text("n,x\n" + "".join(f"{cell},{i}.5\n" for i, cell in enumerate(cells)))
     for stream in (False, True):
@@ -316,7 +316,7 @@ def test_npz_archives_that_expand_too_much(tmp_path: Path, monkeypatch: pytest.M
         patched.setattr("eigenscape._memory.available_bytes", lambda: 10**6)
         with pytest.raises(InputFileError, match=r"needs 6 MiB of memory, more than is available"):
             read(tmp_path / "a.npz")
-    monkeypatch.setattr(text_blocks, "_SMALL_BYTES", 2**20)
+    monkeypatch.setattr(guards, "_SMALL_BYTES", 2**20)
     with pytest.raises(InputFileError, match="decompresses to more than"):
         read(tmp_path / "a.npz")
 

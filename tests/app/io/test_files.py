@@ -85,6 +85,22 @@ def test_row_names_of_pandas_and_r_are_ids(tmp_path: Path) -> None:
         assert table.ids is not None
 
 
+def test_the_index_and_the_numbered_columns_of_pandas_are_a_header(tmp_path: Path) -> None:
+    table = read(text(tmp_path, ",0,1\n0,1.5,2\n1,3.5,4\n2,5,6\n"))
+    assert (table.names, table.id_name) == (("0", "1"), "row")
+    assert table.array.tolist() == [[1.5, 2], [3.5, 4], [5, 6]]
+    assert table.ids.tolist() == [0, 1, 2]
+
+
+def test_decimal_commas_are_not_mixed_with_points(tmp_path: Path) -> None:
+    """In a table with decimal commas 1.234 may be a thousand, so it is not read as a number among others."""
+    lines = "".join(f"{i},5; NA;{i}\n" for i in range(60))
+    table = read(text(tmp_path, "x;y;z\n" + lines + "1,5;7,5;3\n"), missing="keep")
+    assert table.array[-1].tolist() == [1.5, 7.5, 3]
+    with pytest.raises(InputFileError, match=r"column 'x' .* such as '0,5'; write them without commas"):
+        read(text(tmp_path, "x;y;z\n" + lines + "1.234;7,5;3\n"), missing="keep")
+
+
 def test_selected_columns_and_extra(tmp_path: Path) -> None:
     path = text(
         tmp_path, "n,x,y,z,kind,day\n7,1,2,3,a,2020-01-01\n8,4,5,6,b,2020-01-02\n9,7,8,9,b,2020-01-03\n"

@@ -21,8 +21,8 @@ from pyarrow import feather, parquet
 
 import eigenscape
 from eigenscape import read
-from eigenscape.app.io import Table, text_blocks, write_table
-from eigenscape.app.io.text_blocks import last_row_end
+from eigenscape.app.io import Table, text, write_table
+from eigenscape.app.io.guards import last_row_end
 from eigenscape.exceptions import InputFileError
 from eigenscape.options import Dictionary
 
@@ -36,7 +36,7 @@ RELAXED = settings(
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read text in blocks of about 64 bytes, and other files in chunks of 5 rows or fewer."""
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 64)
     monkeypatch.setattr(eigenscape.streams, "CHUNK_BYTES", 80)
 
 
@@ -309,12 +309,12 @@ _MEMORY = """
 import json, resource, sys
 import numpy as np
 import eigenscape
-from eigenscape.app.io import text_blocks
+from eigenscape.app.io import text
 path = sys.argv[1]
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 list(eigenscape.read(sys.argv[2], stream=True).array)  # libraries are loaded
-text_blocks.BLOCK_BYTES = 2**20
+text.BLOCK_BYTES = 2**20
 before = peak()
 table = eigenscape.read(path, stream=True)
 sizes = [len(chunk) for chunk in table.array]

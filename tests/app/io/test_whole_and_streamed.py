@@ -18,7 +18,7 @@ from scipy import sparse
 
 import eigenscape
 from eigenscape import read
-from eigenscape.app.io import delimited, text_blocks
+from eigenscape.app.io import text
 from eigenscape.exceptions import InputFileError
 
 pytestmark = pytest.mark.usefixtures("readers_here")
@@ -30,7 +30,7 @@ FLOATS = pa.list_(pa.float64())
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 64)
     monkeypatch.setattr(eigenscape.streams, "CHUNK_BYTES", 80)
 
 
@@ -145,14 +145,14 @@ def test_sparse_matrices_are_the_same_streamed(tmp_path: Path) -> None:
 
 def count_parses(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int:
     """Return how often a block of a streamed text table is parsed before its chunks are requested."""
-    calls, parse = [], delimited.parse_text
+    calls, parse = [], text.parse_text
 
     def record(*args: Any) -> Any:
         calls.append(args)
         return parse(*args)
 
     with monkeypatch.context() as patched:
-        patched.setattr(delimited, "parse_text", record)
+        patched.setattr(text, "parse_text", record)
         read(path, stream=True, **options)
     return len(calls)
 
@@ -178,7 +178,7 @@ def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
         rows = [["x", *(f"c{i}" for i in range(width))]]
         rows += [[f"{row}.5", *(cell(row, i) for i in range(width))] for row in range(30)]
         path.write_text("".join(",".join(row) + "\n" for row in rows))
-        monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 6 * len(",".join(rows[1])))
+        monkeypatch.setattr(text, "BLOCK_BYTES", 6 * len(",".join(rows[1])))
         counts.append(count_parses(path, monkeypatch, **options))
         assert differences(read(path, stream=True, **options), read(path, **options)) == []
     assert counts[1] <= counts[0]
@@ -188,7 +188,7 @@ def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
 def test_many_columns_of_different_words_in_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 2**20)
     rows = [["x", *(f"c{i}" for i in range(200))]]
     rows += [[f"{row}.5", *(f"w{row}_{i}" for i in range(200))] for row in range(5)]
     (tmp_path / "t.csv").write_text("".join(",".join(row) + "\n" for row in rows))

@@ -19,14 +19,13 @@ from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.session import Session
 from eigenscape.app.io import arrays, columnar, images
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import TEXT, extension
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.matching import encoded_columns, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text_blocks import TextInput
+from eigenscape.app.io.text import TextInput, read_text
 from eigenscape.app.io.text_cells import parse_numbers
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
@@ -70,7 +69,7 @@ def place_text(session: Session, entry: ExploredMap, text: str) -> dict[str, Any
     if numbers is not None:
         return _placed(session.data, entry, session.distances, Table(numbers), messages)
     source = TextInput((text.strip() + "\n").encode(), "the pasted text")
-    table = read_delimited(source, selection_of(session.data.notes), None, False)
+    table = read_text(source, selection_of(session.data.notes), None, False)
     table = _matched(replace(table, source="the pasted text"), session.data, messages)
     return _placed(session.data, entry, session.distances, table, messages)
 

@@ -17,7 +17,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import LABEL_NAME, find_annotations, read_h5ad, without_roles
 from eigenscape.app.io.child import call_child
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.conversion import EXACT_INTEGER, integer_error
+from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
 from eigenscape.app.io.npz_checks import check_npz
 from eigenscape.app.io.sparse_checks import check_market, checked_csr
 from eigenscape.app.io.table import Table, default_names

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from eigenscape._extras import optional_import
 from eigenscape._memory import require
+from eigenscape.app.io.arrow import compute, pa, parquet
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import read_columns, summarize_text
+from eigenscape.app.io.columns import read_columns
 from eigenscape.app.io.conversion import is_nested
 from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
@@ -27,11 +26,7 @@ from eigenscape.streams import (
     parquet_batches,
 )
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 SUFFIXES = (*PARQUET, *ARROW)
-_PURPOSE = "reading a parquet or arrow file"
 
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -43,7 +38,6 @@ def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table
 @contextmanager
 def convert_arrow_errors(path: Path) -> Iterator[None]:
     """Convert errors of pyarrow into an InputFileError."""
-    pa = optional_import("pyarrow", _PURPOSE)
     try:
         yield
     except pa.ArrowMemoryError as error:
@@ -85,7 +79,7 @@ class ColumnarSource:
                 continue
             length = self._list_length(field.name)
             if length == 0:
-                self._add(field.name, optional_import("pyarrow", _PURPOSE).null())
+                self._add(field.name, pa.null())
             for i in range(length):
                 self._items[f"{field.name}_{i}"] = (field.name, i)
                 self._add(f"{field.name}_{i}", field.type.value_type)
@@ -110,7 +104,13 @@ class ColumnarSource:
 
     def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
         """Return statistics of text columns, from all rows."""
-        return summarize_text(self.read(names), names) if names else {}
+        summaries = {name: TextSummary() for name in names}
+        n_rows = 0
+        for block in self.read(names) if names else ():
+            for name in names:
+                summaries[name].add(block[name], n_rows)
+            n_rows += len(block[names[0]])
+        return summaries
 
     def _add(self, name: str, dtype: pa.DataType) -> None:
         if name in self.types:
@@ -122,8 +122,6 @@ class ColumnarSource:
         self.types[name] = dtype
 
     def _column(self, table: pa.Table, name: str) -> pa.ChunkedArray:
-        pa = optional_import("pyarrow", _PURPOSE)
-        compute = optional_import("pyarrow.compute", _PURPOSE)
         if name in self._items:
             column, i = self._items[name]
             return compute.list_element(table.column(column), i)
@@ -134,12 +132,10 @@ class ColumnarSource:
     def _tables(self, stored: list[str], n_columns: int = 1) -> Iterable[pa.Table]:
         if self._table is not None:
             return [self._table]
-        pa = optional_import("pyarrow", _PURPOSE)
         return _iter_tables(self.path, pa.schema([self._schema.field(name) for name in stored]), n_columns)
 
     def _list_length(self, name: str) -> int:
         """Return the common length of the lists of a column; 0 if all are empty or missing."""
-        compute = optional_import("pyarrow.compute", _PURPOSE)
         length, n_rows = None, 0
         for table in self._tables([name]):
             lengths = compute.list_value_length(table.column(name)).combine_chunks()
@@ -157,8 +153,6 @@ class ColumnarSource:
 
 def read_arrow_table(path: Path) -> pa.Table:
     """Return all columns of a file; the columns of files in a folder are joined by name."""
-    pa = optional_import("pyarrow", _PURPOSE)
-    parquet = optional_import("pyarrow.parquet", _PURPOSE)
     with convert_arrow_errors(path):
         if _is_arrow(path):
             with open_arrow(path) as reader:
@@ -179,7 +173,6 @@ def read_arrow_table(path: Path) -> pa.Table:
 
 def _require_memory(path: Path) -> None:
     """Raise if the declared rows do not fit in memory: repeated values take no space in parquet files."""
-    parquet = optional_import("pyarrow.parquet", _PURPOSE)
     needed = 0
     for file in ParquetChunks(path).files():
         content = parquet.read_metadata(arrow_file(file))
@@ -190,8 +183,6 @@ def _require_memory(path: Path) -> None:
 
 def _schema(path: Path) -> pa.Schema:
     """Return the columns and types of a file; types of files in a folder are promoted to common ones."""
-    pa = optional_import("pyarrow", _PURPOSE)
-    parquet = optional_import("pyarrow.parquet", _PURPOSE)
     if _is_arrow(path):
         with open_arrow(path) as reader:
             return plain_schema(reader.schema, str(path))
@@ -203,8 +194,6 @@ def _schema(path: Path) -> pa.Schema:
 
 def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.Table]:
     """Yield the columns of ``schema`` in blocks of rows; columns that a file does not have are missing."""
-    pa = optional_import("pyarrow", _PURPOSE)
-    parquet = optional_import("pyarrow.parquet", _PURPOSE)
     n_rows = chunk_rows(n_columns)
     if _is_arrow(path):
         with open_arrow(path) as reader:

@@ -5,26 +5,100 @@ See docs/decisions/app-columns.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from eigenscape._extras import optional_import
 from eigenscape._memory import require
+from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.column_source import ColumnSource, DistinctValues
-from eigenscape.app.io.conversion import column_kind, integer_error, is_nested, is_string, to_array
+from eigenscape.app.io.conversion import column_kind, is_nested, is_string, to_array, to_floats
 from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
+from eigenscape.app.io.guards import integer_error
 from eigenscape.app.io.missing import empty_column_error
-from eigenscape.app.io.remarks import column_remarks
 from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.app.io.text_cells import TextSummary
 from eigenscape.exceptions import InputFileError
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+#: A column is reported as a row counter only if it has at least this many rows.
+_MIN_COUNTER_ROWS = 5
+#: Names of the columns of a list of edges, which is asked about.
+_EDGE_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
+
+
+class ColumnSource(Protocol):
+    """Columns of a file with known types, readable in blocks of rows any number of times."""
+
+    source: str
+    selection: ColumnSelection
+    types: dict[str, pa.DataType]  # of all columns, in the order of the file
+    codes: frozenset[str]  # columns of digits that are text because of leading zeros
+    long_integers: frozenset[str]  # columns of integers that floats do not represent, read as text
+    first_line: int | None  # line of the first row in a text file
+
+    def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """Yield the columns ``names`` in blocks of rows."""
+        ...
+
+    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
+        """Return statistics of text columns."""
+        ...
+
+
+class DistinctValues:
+    """Text columns whose values are repeated or all differ; most are known from the first block of rows.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        The file. Its first block is read once for all columns.
+    names : sequence of str
+        The columns.
+    """
+
+    def __init__(self, source: ColumnSource, names: Sequence[str]) -> None:
+        self._source = source
+        blocks = source.read(names) if names else iter(())
+        self._first = next(blocks, {})
+        self._is_complete = next(blocks, None) is None
+        self._found: dict[str, tuple[bool, bool]] = {}
+
+    def has_repeats(self, name: str) -> bool:
+        """Return whether a value, other than missing ones, occurs twice."""
+        return self._count(name)[0]
+
+    def is_unique(self, name: str) -> bool:
+        """Return whether all values differ and none is missing."""
+        return self._count(name) == (False, False)
+
+    def _count(self, name: str) -> tuple[bool, bool]:
+        """Return whether a value is repeated, where the search ends, and whether one is missing."""
+        if name in self._found:
+            return self._found[name]
+        seen: set[object] = set()
+        n_values, has_missing = 0, False
+        for column in self._columns(name):
+            values = [value for value in to_array(column).tolist() if value != ""]
+            has_missing = has_missing or len(values) < len(column)
+            n_values += len(values)
+            seen.update(values)
+            if len(seen) < n_values:
+                break
+        self._found[name] = len(seen) < n_values, has_missing
+        return self._found[name]
+
+    def _columns(self, name: str) -> Iterator[pa.ChunkedArray]:
+        """Yield the first block of a column and then its other rows, which are read only if requested."""
+        first, start = self._first[name], 0
+        yield first
+        others = () if self._is_complete else self._source.read([name])
+        for block in others:  # of other lengths than the first, perhaps
+            column = block[name]
+            if start + len(column) > len(first):
+                yield column.slice(max(len(first) - start, 0))
+            start += len(column)
 
 
 @dataclass(frozen=True)
@@ -141,19 +215,6 @@ def _describe_columns(source: ColumnSource) -> str:
     return f"its columns are {format_names(names, 20)}"
 
 
-def summarize_text(
-    blocks: Iterator[dict[str, pa.ChunkedArray]], names: Sequence[str]
-) -> dict[str, TextSummary]:
-    """Return statistics of text columns, from all blocks."""
-    summaries = {name: TextSummary() for name in names}
-    n_rows = 0
-    for block in blocks:
-        for name in names:
-            summaries[name].add(block[name], n_rows)
-        n_rows += len(block[names[0]])
-    return summaries
-
-
 def _read_array(source: ColumnSource, features: tuple[FeatureColumn, ...]) -> np.ndarray:
     """Return the features of all rows in one array."""
     columns = [feature.column for feature in features]
@@ -192,7 +253,7 @@ class ColumnChunks:
 
 def _reject_empty_columns(source: ColumnSource, features: Sequence[FeatureColumn]) -> None:
     """Raise if a feature is known by its type to have no value in any row."""
-    null = optional_import("pyarrow", "reading a table").null()
+    null = pa.null()
     for feature in features:
         if source.types[feature.column] == null and source.selection.missing != "keep":
             raise empty_column_error(feature.column, source.source)
@@ -202,9 +263,76 @@ def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]
     """Return the values of columns in all rows."""
     if not names:
         return {}
-    pa = optional_import("pyarrow", "reading a table")
     blocks = list(source.read(names))  # joined before they are converted, so that all have one type
     return {
         name: to_array(pa.chunked_array([chunk for block in blocks for chunk in block[name].chunks], kind))
         for name, kind in ((name, blocks[0][name].type) for name in names)
     }
+
+
+def column_remarks(
+    source: ColumnSource, selection: ColumnSelection, features: Collection[str]
+) -> tuple[str, ...]:
+    """Return notes about columns whose interpretation may not be the intended one."""
+    types = pa.types
+    remarks = _edge_remarks(source)
+    chosen = {selection.label, selection.id, *selection.named(list(source.types))}
+    names = [name for name in source.types if name not in chosen and selection.may_use(name)]
+    text = [name for name in names if is_string(source.types[name]) and name not in source.codes]
+    summaries = source.summaries(text)
+    integers = [name for name in names if name in features and types.is_integer(source.types[name])]
+    counters = _row_numbers(source, integers)
+    for name in names:
+        if name in source.codes:
+            remarks.append(
+                f"column {name!r} has numbers with leading zeros and is read as text;"
+                f" columns=[{name!r}] (--columns) reads it as numbers"
+            )
+        elif name in counters:
+            remarks.append(
+                f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
+                f" id={name!r} (--id {name})"
+            )
+        elif is_nested(source.types[name]):
+            remarks.append(f"column {name!r} contains {source.types[name]} and is not used")
+        elif name in summaries and (value := summaries[name].value_with_unit):
+            remarks.append(
+                f"column {name!r} contains text such as {value!r} and is not used as a feature; write plain"
+                " numbers to use it"
+            )
+    return tuple(remarks)
+
+
+def _edge_remarks(source: ColumnSource) -> list[str]:
+    """Return a note if the columns have the names of a list of edges, and their meaning is not given."""
+    names = {name.casefold(): name for name in source.types}
+    ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(names)), None)
+    if ends is None or len(names) > 3 or source.selection.kind is not None:
+        return []
+    first, second = (names[end] for end in ends)
+    return [
+        f"columns {first!r} and {second!r} look like edges of a graph, but every line is read as a row of"
+        " features; read the graph with kind='edges' (--kind edges), or confirm with kind='rows'"
+        " (--kind rows)"
+    ]
+
+
+def _row_numbers(source: ColumnSource, names: Sequence[str]) -> set[str]:
+    """Return the columns that are 0, 1, 2, ... or 1, 2, 3, ...; all are compared in one pass."""
+    first: dict[str, float] = {}
+    n_rows = 0
+    others: set[str] = set()
+    for block in source.read(names) if names else ():
+        length = len(block[names[0]])
+        rows = np.arange(n_rows, n_rows + length)
+        for name in names if length else ():
+            if name in others:
+                continue
+            column = to_floats(block[name])
+            start = first.setdefault(name, column[0])
+            if start not in (0, 1) or not np.array_equal(column, start + rows):
+                others.add(name)
+        n_rows += length
+        if len(others) == len(names):
+            break
+    return set(names) - others if n_rows >= _MIN_COUNTER_ROWS else set()

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from eigenscape._extras import optional_import
-from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-#: Larger integers are not all represented in double precision.
-EXACT_INTEGER = 2**53
+from eigenscape.app.io.arrow import compute, pa
+from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
 
 
 def is_string(dtype: pa.DataType) -> bool:
     """Return whether an arrow type is text."""
-    types = optional_import("pyarrow", "reading a table").types
+    types = pa.types
     return bool(types.is_string(dtype) or types.is_large_string(dtype))
 
 
 def is_nested(dtype: pa.DataType) -> bool:
     """Return whether an arrow type is a list, a structure or a map."""
-    return bool(optional_import("pyarrow", "reading a table").types.is_nested(dtype))
+    return bool(pa.types.is_nested(dtype))
 
 
 def is_number(dtype: pa.DataType) -> bool:
     """Return whether an arrow type is numeric; a column without values is."""
-    types = optional_import("pyarrow", "reading a table").types
+    types = pa.types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(dtype) for test in tests)
 
@@ -39,7 +31,7 @@ def column_kind(dtype: pa.DataType) -> str:
 
     A column without values is numeric, and categories are text.
     """
-    types = optional_import("pyarrow", "reading a table").types
+    types = pa.types
     if types.is_boolean(dtype):
         return "bool"
     if is_number(dtype):
@@ -57,26 +49,16 @@ def exact_floats(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
 
 def _has_large_integers(column: pa.ChunkedArray) -> bool:
     """Return whether a column contains integers that are too large for double precision."""
-    types = optional_import("pyarrow", "reading a table").types
+    types = pa.types
     is_decimal = types.is_decimal(column.type) and column.type.scale <= 0
     if not is_decimal and not (types.is_integer(column.type) and column.type.bit_width == 64):
         return False
-    limits = optional_import("pyarrow.compute", "reading a table").min_max(column).as_py()
+    limits = compute.min_max(column).as_py()
     return limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER
-
-
-def integer_error(name: str, source: str) -> InputFileError:
-    """Return the error for a feature with integers beyond 2^53."""
-    return InputFileError(
-        f"column {name!r} of {source} has integers beyond 2^53, which floating-point numbers do not represent"
-        f" exactly; use it as id={name!r} (--id {name}) or label, exclude it, or store it as floating-point"
-        " numbers"
-    )
 
 
 def to_floats(column: pa.ChunkedArray) -> np.ndarray:
     """Convert a numeric arrow column to floats, missing values to NaN."""
-    pa = optional_import("pyarrow", "reading a table")
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
@@ -87,7 +69,6 @@ def to_array(column: pa.ChunkedArray) -> np.ndarray:
 
     Integers that floating-point numbers do not represent become text if some values are missing.
     """
-    pa = optional_import("pyarrow", "reading a table")
     if pa.types.is_dictionary(column.type) and is_number(column.type.value_type):
         column = column.cast(column.type.value_type)
     if column.null_count and _has_large_integers(column):

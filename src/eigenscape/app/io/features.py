@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigenscape._extras import optional_import
 from eigenscape._warnings import warn
+from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.conversion import exact_floats
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: A column with more categories is not encoded.
 _MAX_CATEGORIES = 200
@@ -54,8 +50,6 @@ class FeatureColumn:
         """Return the features of a block of rows, (n, len(names)); NaN where the cell is missing."""
         if self.categories is None:
             return exact_floats(cells, self.column, source)[:, None]
-        pa = optional_import("pyarrow", "reading a table")
-        compute = optional_import("pyarrow.compute", "reading a table")
         text = cells.cast(pa.string())
         missing = np.asarray(_is_missing(text))
         place = compute.index_in(text, value_set=pa.array(self.categories, pa.string()))
@@ -100,7 +94,6 @@ def find_categories(
     """Return the distinct values of text columns in all rows, sorted; raise if a column has too many."""
     if not names:
         return {}
-    pa = optional_import("pyarrow", "reading a table")
     found: dict[str, set[str]] = {name: set() for name in names}
     for block in blocks:
         for name in names:
@@ -119,6 +112,4 @@ def find_categories(
 
 
 def _is_missing(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    pa = optional_import("pyarrow", "reading a table")
-    compute = optional_import("pyarrow.compute", "reading a table")
     return compute.or_(compute.is_null(text), compute.is_in(text, value_set=pa.array(_MISSING)))

@@ -11,7 +11,7 @@ from numpy.lib import format as npy_format
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
-from eigenscape.app.io.text_blocks import check_expansion
+from eigenscape.app.io.guards import check_expansion
 from eigenscape.exceptions import InputFileError
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
-from eigenscape._extras import optional_import
+from eigenscape.app.io.arrow import compute, pa
+from eigenscape.app.io.conversion import is_string
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_PURPOSE = "reading a parquet or arrow file"
 
 
 def plain_schema(schema: pa.Schema, source: str) -> pa.Schema:
     """Return the schema of plain columns; raise if a name occurs twice."""
-    pa = optional_import("pyarrow", _PURPOSE)
     for name, count in Counter(schema.names).items():
         if count > 1:
             raise InputFileError(f"{source} has {count} columns named {name!r}; rename them")
@@ -25,7 +19,6 @@ def plain_schema(schema: pa.Schema, source: str) -> pa.Schema:
 
 def plain_table(table: pa.Table) -> pa.Table:
     """Decode the columns of a table to the types of :func:`plain_schema`."""
-    pa = optional_import("pyarrow", _PURPOSE)
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if isinstance(column.type, pa.BaseExtensionType):
@@ -38,18 +31,19 @@ def plain_table(table: pa.Table) -> pa.Table:
 
 def is_list(dtype: pa.DataType) -> bool:
     """Return whether an arrow type is a list."""
-    types = optional_import("pyarrow", _PURPOSE).types
+    types = pa.types
     return any(test(dtype) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _plain_type(dtype: pa.DataType) -> pa.DataType:
     """Return the type without extension, dictionary of numbers, run-end encoding and views."""
-    pa = optional_import("pyarrow", _PURPOSE)
     if isinstance(dtype, pa.BaseExtensionType):
         return _plain_type(dtype.storage_type)
-    if _is_run_end_encoded(dtype) or (pa.types.is_dictionary(dtype) and not _is_text(dtype.value_type)):
+    if pa.types.is_run_end_encoded(dtype) or (
+        pa.types.is_dictionary(dtype) and not is_string(dtype.value_type)
+    ):
         return _plain_type(dtype.value_type)
-    if _is_string_view(dtype):
+    if pa.types.is_string_view(dtype):
         return pa.large_string()
     if _is_list_view(dtype):
         return pa.large_list(dtype.value_type)
@@ -57,14 +51,12 @@ def _plain_type(dtype: pa.DataType) -> pa.DataType:
 
 
 def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    compute = optional_import("pyarrow.compute", _PURPOSE)
-    if _is_run_end_encoded(column.type):
+    if pa.types.is_run_end_encoded(column.type):
         column = compute.run_end_decode(column)
     if _is_list_view(column.type):
-        pa = optional_import("pyarrow", _PURPOSE)
         return pa.chunked_array([_from_list_view(chunk) for chunk in column.chunks], kind)
-    pa = optional_import("pyarrow", _PURPOSE)
-    if pa.types.is_dictionary(column.type) and _is_string_view(column.type.value_type):  # pyarrow casts none
+    types = pa.types
+    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):  # no cast
         chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
         return pa.chunked_array(chunks, kind)
     return column if column.type == kind else column.cast(kind)
@@ -72,29 +64,10 @@ def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 def _from_list_view(array: pa.Array) -> pa.LargeListArray:
     """Convert a list view to a list; the cast of pyarrow 26 omits the last offset."""
-    pa = optional_import("pyarrow", _PURPOSE)
-    compute = optional_import("pyarrow.compute", _PURPOSE)
     lengths = compute.fill_null(compute.list_value_length(array), 0).cast(pa.int64())
     offsets = pa.concat_arrays([pa.array([0], pa.int64()), compute.cumulative_sum(lengths)])
     return pa.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null())
 
 
-def _is_run_end_encoded(dtype: pa.DataType) -> bool:
-    return bool(optional_import("pyarrow", _PURPOSE).types.is_run_end_encoded(dtype))
-
-
 def _is_list_view(dtype: pa.DataType) -> bool:
-    types = optional_import("pyarrow", _PURPOSE).types
-    names = ("is_list_view", "is_large_list_view")  # since pyarrow 16
-    return any(getattr(types, name)(dtype) for name in names if hasattr(types, name))
-
-
-def _is_string_view(dtype: pa.DataType) -> bool:
-    """Return whether a type is the text of polars (since pyarrow 16)."""
-    types = optional_import("pyarrow", _PURPOSE).types
-    return bool(hasattr(types, "is_string_view") and types.is_string_view(dtype))
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    types = optional_import("pyarrow", _PURPOSE).types
-    return bool(types.is_string(dtype) or types.is_large_string(dtype))
+    return bool(pa.types.is_list_view(dtype) or pa.types.is_large_list_view(dtype))

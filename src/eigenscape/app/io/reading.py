@@ -10,11 +10,10 @@ from pathlib import Path
 from eigenscape._extras import optional_import
 from eigenscape.app.io import annotated, arrays, columnar, images, relations
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import EDGES, TEXT, extension
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text_blocks import TextInput, read_bytes
+from eigenscape.app.io.text import TextInput, read_text
 from eigenscape.exceptions import InputFileError
 
 
@@ -190,7 +189,7 @@ def _read_path(
             return relations.read_edges(path, selection)
         if suffix in TEXT:
             whole = not stream or kind in ("distances", "affinities")
-            text = TextInput(read_bytes(path) if whole else path, str(path))
+            text = TextInput.from_file(path) if whole else TextInput(path, str(path))
             return _read_text(text, selection, TEXT[suffix], stream)
     table = read_non_text(path, selection, size, stream)
     remarks = relations.matrix_remarks(table, selection)
@@ -223,7 +222,7 @@ def _read_text(text: TextInput, selection: ColumnSelection, delimiter: str | Non
         return relations.read_edges_text(text, selection)
     if kind in ("distances", "affinities"):
         return relations.read_matrix_text(text, kind, delimiter)
-    table = read_delimited(text, selection, delimiter, stream)
+    table = read_text(text, selection, delimiter, stream)
     remarks = relations.matrix_remarks(table, selection)
     table = handle_missing(table, selection.missing, selection.imputation)
     return replace(table, remarks=(*table.remarks, *remarks))

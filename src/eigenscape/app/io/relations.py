@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._extras import optional_import
 from eigenscape._memory import row_blocks
 from eigenscape.app.io import columnar
+from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.conversion import is_number, to_floats
-from eigenscape.app.io.delimited import read_delimited
 from eigenscape.app.io.formats import extension
-from eigenscape.app.io.integers import find_long_integers, has_large_floats, has_long_digits
+from eigenscape.app.io.guards import check_utf8
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text_blocks import TextInput, check_utf8, read_bytes
+from eigenscape.app.io.text import TextInput, parse_text, read_text
+from eigenscape.app.io.text_cells import ColumnProfile, convert
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
-from eigenscape.app.io.text_parsing import parse_text, trim_text
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Asymmetry and self-distances up to this share of the largest entry are rounding errors.
 _ROUNDING = 1e-8
@@ -92,7 +88,7 @@ def _is_symmetric(matrix: Any) -> bool:
 
 def read_matrix_text(text: TextInput, kind: str, delimiter: str | None) -> Table:
     """Read a square matrix from a text file, with or without names of its rows and columns."""
-    table = handle_missing(read_delimited(text, ColumnSelection(), delimiter), "error")
+    table = handle_missing(read_text(text, ColumnSelection(), delimiter), "error")
     ids = table.ids if table.ids is not None else table.labels
     n, d = table.array.shape
     if ids is None and n == d and table.names != default_names(d):
@@ -151,7 +147,7 @@ def read_edges(path: Path, selection: ColumnSelection) -> Table:
     if extension(path) in columnar.SUFFIXES:
         table = columnar.read_arrow_table(path)
         return _build_graph(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
-    return read_edges_text(TextInput(read_bytes(path), str(path)), selection)
+    return read_edges_text(TextInput.from_file(path), selection)
 
 
 def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
@@ -169,12 +165,13 @@ def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
     if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
         content = blanks_to_tabs(content)
     layout = replace(find_layout(content, text.source, None), by_blanks=False)
-    columns = parse_text(content, layout, text.source)
-    string = optional_import("pyarrow", "reading edges").string()
-    large = {name: string for name, column in columns.items() if has_large_floats(column)}
-    if large and has_long_digits(content, layout.delimiter):  # vertices that would be rounded to one
-        exact = trim_text(parse_text(content, layout, text.source, large))
-        columns |= {name: exact[name] for name in find_long_integers([exact], list(large))}
+    string = pa.string()
+    columns = {}
+    for name, cells in parse_text(content, layout, text.source, layout.names).items():
+        profile = ColumnProfile(layout.decimal, is_checked=False)
+        profile.add(cells)
+        dtype = string if profile.is_long else profile.dtype  # vertices would be rounded to one
+        columns[name] = convert(cells, dtype, profile.mark)
     return _build_graph(columns, selection, text.source)
 
 

@@ -149,6 +149,8 @@ def _is_header(rows: list[list[str]]) -> bool:
         return cell.strip() in MISSING_MARKERS or looks_numeric(cell)
 
     first, rest = rows[0], rows[1:]
+    if rest and [name.strip() for name in first] == ["", *map(str, range(len(first) - 1))]:
+        return True  # pandas numbers the columns of an array, and gives its index no name
     if not rest or all(numeric(cell) for cell in first):
         return bool(first) and not any(numeric(cell) for cell in first)
     offset = 1 if all(len(row) == len(first) + 1 for row in rest) else 0
