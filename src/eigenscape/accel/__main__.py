@@ -14,9 +14,7 @@ from eigenscape.accel import install, report
 def main() -> None:
     """Run the script or module that the arguments name; its exit code is kept."""
     text = "Run a script or a module with scikit-learn's manifold learning computed by eigenscape."
-    parser = argparse.ArgumentParser(
-        "python -m eigenscape.accel", description=text, allow_abbrev=False
-    )
+    parser = argparse.ArgumentParser("python -m eigenscape.accel", description=text, allow_abbrev=False)
     parser.add_argument("--verbose", action="store_true", help="print which calls ran where, seconds and why")
     parser.add_argument("-m", dest="as_module", action="store_true", help="run a module, not a script")
     parser.add_argument("target", help="script, or name of a module")

@@ -54,15 +54,14 @@ class Isomap(_Isomap):
         KernelPCA=KernelPCA,
     )
 
-    def transform(self, X: Any) -> Any:
-        """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows."""
-        check_is_fitted(self)
-        with recorded("Isomap.transform"):
-            return self._transform_in_blocks(X)
-
+    @recorded("Isomap.transform")
     @replaces("paths of new points", _Isomap.transform)
-    def _transform_in_blocks(self, X: Any) -> np.ndarray:
-        """Continue the paths from the neighbours of each new point, without a matrix for all new points."""
+    def transform(self, X: Any) -> Any:
+        """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows.
+
+        The paths of each new point are continued from its neighbours, without a matrix for all new points.
+        """
+        check_is_fitted(self)
         m = self.nbrs_.n_samples_fit_
         require_many(m, "compiled")
         if self.dist_matrix_.dtype != np.float64 or getattr(X, "dtype", None) == np.float32:
