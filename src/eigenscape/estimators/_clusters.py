@@ -19,7 +19,7 @@ from eigenscape.estimators._dictionary import TrainingRows, warn_if_disconnected
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import running
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
-from eigenscape.exceptions import WeakEvidenceWarning
+from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.methods.assignment import (
     NearestCenter,
     Rotation,
@@ -110,6 +110,15 @@ def chosen_count(evidence: CountEvidence) -> int:
             WeakEvidenceWarning,
         )
     return n_clusters
+
+
+def require_stored(estimator: Any, edges: Any) -> None:
+    """Raise if the cut of a graph is required, and its affinity matrix does not fit in memory."""
+    if estimator.assign_labels in BY_CUT and edges.storage == "blocked":
+        raise NotEnoughMemoryError(
+            f"assign_labels={estimator.assign_labels!r} needs the affinity matrix in memory; use"
+            " assign_labels='kmeans'"
+        )
 
 
 def require_clusters(model: Embedding, n_components: int, n_clusters: int, whole: bool) -> None:

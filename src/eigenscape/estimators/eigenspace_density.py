@@ -204,7 +204,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         check_in_memory(self, X, PREFIT)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             return None
-        share = self.contamination
+        share: Any = self.contamination
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) <= 0.5:
             raise ValueError(f"contamination={share!r} must be 'auto' or a number in (0, 0.5]")
         return float(share)

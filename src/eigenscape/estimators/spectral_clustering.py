@@ -22,12 +22,12 @@ from eigenscape.estimators._clusters import (
     predict,
     predict_proba,
     require_clusters,
+    require_stored,
 )
 from eigenscape.estimators._dictionary import projection_error
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted
-from eigenscape.exceptions import NotEnoughMemoryError
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
@@ -233,11 +233,7 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         affinity, attributes = split.parts[0], {}  # the largest component, or all samples
         solver, measure = replace(solver, parts=split.joined), split.weights_of(samples.weights)[0]
         edges = gram(affinity.kernel, n_jobs=self.n_jobs) if affinity.operator is None else affinity.operator
-        if by_cut and edges.storage == "blocked":
-            raise NotEnoughMemoryError(
-                f"assign_labels={self.assign_labels!r} needs the affinity matrix in memory; use"
-                " assign_labels='kmeans'"
-            )
+        require_stored(self, edges)
         n_clusters = most
         if auto:
             limit = min(most, edges.shape[0] - 1)
