@@ -20,9 +20,10 @@ from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 @replaces("shortest paths", csgraph.shortest_path)
 def _shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:  # noqa: ARG001
     """Return ``scipy.sparse.csgraph.shortest_path`` of an undirected graph, for any ``method``."""
+    n = graph.shape[0]
     if directed or not sparse.issparse(graph):
         raise UnsupportedProblemError("directed or dense graph")
-    require_many(graph.shape[0], "compiled")
+    require_many(n, "compiled")
     from eigenscape.graph.geodesics import geodesics
 
     return geodesics(_undirected(graph))
