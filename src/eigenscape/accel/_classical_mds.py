@@ -20,6 +20,7 @@ class ClassicalMDS(_ClassicalMDS):
     """:class:`sklearn.manifold.ClassicalMDS`, computed by eigenscape."""
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @recorded("ClassicalMDS.fit")
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Compute and return the embedding, as :meth:`sklearn.manifold.ClassicalMDS.fit_transform`."""
 
@@ -27,6 +28,4 @@ class ClassicalMDS(_ClassicalMDS):
         def eigh(B: Any) -> Any:
             return leading(B, min(self.n_components, len(B)))
 
-        body = rebound(_ClassicalMDS.fit_transform, linalg=SimpleNamespace(eigh=eigh))
-        with recorded("ClassicalMDS.fit"):
-            return body(self, X, y)
+        return rebound(_ClassicalMDS.fit_transform, linalg=SimpleNamespace(eigh=eigh))(self, X, y)

@@ -20,9 +20,10 @@ from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 @replaces("shortest paths", csgraph.shortest_path)
 def _shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:  # noqa: ARG001
     """Return ``scipy.sparse.csgraph.shortest_path`` of an undirected graph, for any ``method``."""
+    n = graph.shape[0]
     if directed or not sparse.issparse(graph):
         raise UnsupportedProblemError("directed or dense graph")
-    require_many(graph.shape[0], "compiled")
+    require_many(n, "compiled")
     from eigenscape.graph.geodesics import geodesics
 
     return geodesics(_undirected(graph))
@@ -54,15 +55,14 @@ class Isomap(_Isomap):
         KernelPCA=KernelPCA,
     )
 
-    def transform(self, X: Any) -> Any:
-        """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows."""
-        check_is_fitted(self)
-        with recorded("Isomap.transform"):
-            return self._transform_in_blocks(X)
-
+    @recorded("Isomap.transform")
     @replaces("paths of new points", _Isomap.transform)
-    def _transform_in_blocks(self, X: Any) -> np.ndarray:
-        """Continue the paths from the neighbours of each new point, without a matrix for all new points."""
+    def transform(self, X: Any) -> Any:
+        """Transform X, as :meth:`sklearn.manifold.Isomap.transform`, in blocks of rows.
+
+        The paths of each new point are continued from its neighbours, without a matrix for all new points.
+        """
+        check_is_fitted(self)
         m = self.nbrs_.n_samples_fit_
         require_many(m, "compiled")
         if self.dist_matrix_.dtype != np.float64 or getattr(X, "dtype", None) == np.float32:

@@ -72,10 +72,10 @@ class KernelPCA(theirs.KernelPCA):
     _centerer: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @recorded("KernelPCA.fit")
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
         """Fit the model, as :meth:`sklearn.decomposition.KernelPCA.fit`."""
-        with recorded("KernelPCA.fit"):
-            return self._fit_here(X) if self._is_computed_here(X) else super().fit(X, y)
+        return self._fit_here(X) if self._is_computed_here(X) else super().fit(X, y)
 
     def _is_computed_here(self, X: Any) -> bool:
         """Return whether the kernel matrix is not formed by scikit-learn."""

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._neighbors import nearest_of_any_number
+from eigenscape.accel._neighbors import kneighbors_graph, require_plain
 from eigenscape.accel._rebind import function, method
 from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces, require_many
 from eigenscape.accel._solve import lowest
@@ -31,8 +31,8 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
     searcher = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
     rows, n = searcher._fit_X, searcher.n_samples_fit_
     _require_supported(rows, n_neighbors, n_components, options)
-    pattern = _graph(searcher, n_neighbors, n_jobs)
-    if not standard and len(np.unique(pattern.indices)) < n:
+    graph = _graph(searcher, n_neighbors, n_jobs)
+    if not standard and len(np.unique(graph.indices)) < n:
         # Their rows of the matrix are zero, and its null space has more dimensions than are wanted.
         raise UnsupportedProblemError("points that are no neighbours of others")
     from eigenscape.kernels.local import RowGram, barycentric_weights
@@ -41,10 +41,10 @@ def _embed(X: Any, *, n_neighbors: int, n_components: int, **options: Any) -> tu
     gram = RowGram(np.asarray(rows))
     with single_blas_thread():
         if standard:
-            weights = barycentric_weights(gram, pattern, options.get("reg", 1e-3), n_jobs)
+            weights = barycentric_weights(gram, graph, options.get("reg", 1e-3), n_jobs)
             factor = sparse.csr_array(sparse.eye_array(n) - weights)
         else:
-            factor = tangent_factor(gram, pattern, n_components, n_jobs)
+            factor = tangent_factor(gram, graph, n_components, n_jobs)
     matrix, null = alignment_matrix(factor), np.ones(n)  # M = F'F
     values, vectors = lowest(matrix, null, n_components + 1, factor=factor, laplacian=False, n_jobs=n_jobs)
     return vectors[:, 1:], values[1:].sum()
@@ -57,31 +57,24 @@ def _require_supported(X: Any, k: int, n_components: int, options: dict[str, Any
     require_many(n, "dense")
     # scikit-learn raises the errors for parameters that do not suit the data.
     few_for_hessian = method == "hessian" and k <= n_components * (n_components + 3) // 2
-    if n_components > n_features or k >= n or few_for_hessian:
-        raise UnsupportedProblemError("invalid parameters")
+    if n_components > n_features or k + 2 > n or few_for_hessian:
+        raise UnsupportedProblemError("parameters that do not suit the data")
     if method == "modified":
         raise UnsupportedProblemError("method='modified'")
     if method == "standard" and reg < _LEAST_REG:
         raise UnsupportedProblemError(f"reg={reg!r}")
+    require_plain(X)
 
 
 def _graph(searcher: NearestNeighbors, k: int, n_jobs: int | None) -> sparse.csr_array:
-    """Return the graph (n, n) of the neighbours of each point, which must be connected."""
-    distances, columns = nearest_of_any_number(searcher, k, n_jobs=n_jobs)
-    if (distances[:, 0] == 0).any():
+    """Return the distances (n, n) to the neighbours of each point, a connected graph."""
+    graph = sparse.csr_array(kneighbors_graph(searcher, k, mode="distance", n_jobs=n_jobs))
+    if (graph.data == 0).any():
         # scikit-learn may count a point among its own neighbours.
         raise UnsupportedProblemError("equal rows")
-    pattern = _pattern(columns, len(columns))
-    if connected_components(pattern, directed=False)[0] > 1:
+    if connected_components(graph, directed=False)[0] > 1:
         raise UnsupportedProblemError("graph of several components")  # a null vector for each of them
-    return pattern
-
-
-def _pattern(columns: np.ndarray, n_points: int) -> sparse.csr_array:
-    """Return the graph (n, n_points) of the neighbours (n, k)."""
-    n, k = columns.shape
-    ends = np.arange(0, columns.size + 1, k)
-    return sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=(n, n_points))
+    return graph
 
 
 class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
@@ -93,24 +86,25 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
         _locally_linear_embedding=_embed,
     )
 
-    def transform(self, X: Any) -> Any:
-        """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`."""
-        check_is_fitted(self)
-        with recorded("LocallyLinearEmbedding.transform"):
-            return self._transform_here(X)
-
+    @recorded("LocallyLinearEmbedding.transform")
     @replaces("weights", theirs.LocallyLinearEmbedding.transform)
-    def _transform_here(self, X: Any) -> np.ndarray:
-        """Reconstruct new points from their neighbours, with weights that are computed in batches."""
+    def transform(self, X: Any) -> Any:
+        """Transform new points, as :meth:`sklearn.manifold.LocallyLinearEmbedding.transform`.
+
+        The weights are computed in batches.
+        """
+        check_is_fitted(self)
         train = np.asarray(self.nbrs_._fit_X)
         require_many(len(train), "dense")
         from eigenscape.kernels.local import RowGram, barycentric_weights
 
         rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
         columns = self.nbrs_.kneighbors(rows, n_neighbors=self.n_neighbors, return_distance=False)
-        pattern = _pattern(columns, len(train))
+        ends = np.arange(0, columns.size + 1, columns.shape[1])
+        shape = len(columns), len(train)
+        graph = sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=shape)
         with single_blas_thread():
-            weights = barycentric_weights(RowGram(train), pattern, self.reg, self.n_jobs, rows)  # (n_new, n)
+            weights = barycentric_weights(RowGram(train), graph, self.reg, self.n_jobs, rows)  # (n_new, n)
         return weights @ self.embedding_
 
 

@@ -12,8 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._record import UnsupportedProblemError, left, replaces, require_many
-from eigenscape.accel._settings import FEW
+from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
@@ -38,7 +37,7 @@ def _graph(
     **_: Any,
 ) -> Any:
     _require_supported(searcher, n_neighbors)
-    distances, neighbors = nearest(searcher, n_neighbors, with_self=include_self, n_jobs=n_jobs)
+    distances, neighbors = _nearest(searcher, n_neighbors, include_self, n_jobs)
     n = len(neighbors)
     data = np.ones(n * n_neighbors) if mode == "connectivity" else distances.ravel()
     # The one without neighbours has the class (matrix or array) that scikit-learn is configured to return.
@@ -52,23 +51,8 @@ def radius_neighbors_graph(*_: Any, **__: Any) -> Any:
     raise UnsupportedProblemError("radius")
 
 
-def nearest_of_any_number(
-    searcher: NearestNeighbors, k: int, *, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return :func:`nearest` without the points themselves, searched by scikit-learn if they are few."""
-    try:
-        _require_supported(searcher, k)
-    except UnsupportedProblemError as reason:
-        if str(reason) != FEW:
-            raise
-        left("neighbours", FEW)
-        distances, neighbors = _without_names(searcher).kneighbors(searcher._fit_X, k + 1)
-        return distances[:, 1:], neighbors[:, 1:]
-    return nearest(searcher, k, with_self=False, n_jobs=n_jobs)
-
-
-def nearest(
-    searcher: NearestNeighbors, k: int, *, with_self: bool, n_jobs: int | None
+def _nearest(
+    searcher: NearestNeighbors, k: int, with_self: bool, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and indices (n, k) of the nearest neighbours of each training point.
 
@@ -112,15 +96,20 @@ def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndar
 def _require_supported(searcher: NearestNeighbors, k: int) -> None:
     """Raise UnsupportedProblemError with the reason why scikit-learn searches these neighbours."""
     X, metric = searcher._fit_X, searcher.effective_metric_
-    if metric == "precomputed" or sparse.issparse(X):
-        raise UnsupportedProblemError("sparse rows" if sparse.issparse(X) else "precomputed distances")
+    if metric == "precomputed" and not sparse.issparse(X):
+        raise UnsupportedProblemError("precomputed distances")
+    require_plain(X)
     if metric != "euclidean" or searcher.effective_metric_params_:
         raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")
-    if np.asarray(X).dtype != np.float64:
-        raise UnsupportedProblemError(f"{np.asarray(X).dtype} rows")
     require_many(len(X), "compiled")
+    if k + 2 > len(X):
+        raise UnsupportedProblemError("n_neighbors near n_samples")
+
+
+def require_plain(X: Any) -> None:
+    """Raise UnsupportedProblemError unless rows are dense, in double precision, with finite squares."""
+    if sparse.issparse(X) or X.dtype != np.float64:
+        raise UnsupportedProblemError("sparse rows" if sparse.issparse(X) else f"{X.dtype} rows")
     with np.errstate(over="ignore"):
         if not np.isfinite(np.vdot(X, X)):
             raise UnsupportedProblemError("squares of rows overflow")
-    if k + 2 > len(X):
-        raise UnsupportedProblemError("n_neighbors near n_samples")

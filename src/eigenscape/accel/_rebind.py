@@ -43,14 +43,8 @@ def rebound(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
 
 def method(call: str, function: Any, **names: Any) -> Any:
     """Return a method of scikit-learn with other global ``names`` and the same parameter checks, recorded."""
-    body = rebound(function, **names)
-
-    @functools.wraps(function)
-    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorded(call):
-            return body(self, *args, **kwargs)
-
-    checked = inspect.unwrap(function) is not function
+    run = functools.wraps(function)(recorded(call)(rebound(function, **names)))
+    checked = hasattr(function, "__wrapped__")
     return _fit_context(prefer_skip_nested_validation=True)(run) if checked else run
 
 
@@ -61,12 +55,7 @@ def function(original: Any, module: str, body: Callable[..., Any] | None = None,
     """
     inner = inspect.unwrap(original)
     body = rebound(original, **names) if body is None else body
-
-    @functools.wraps(inner)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with recorded(inner.__name__):
-            return body(*args, **kwargs)
-
+    run = functools.wraps(inner)(recorded(inner.__name__)(body))
     run.__module__ = module
     run.__doc__ = f"{inner.__doc__}\n\n    Computed by eigenscape where it gives the same result.\n    "
     constraints = original._skl_parameter_constraints

@@ -82,9 +82,9 @@ _rows: dict[tuple[str, str, str], Row] = {}
 
 @contextmanager
 def recorded(name: str) -> Iterator[None]:
-    """Record a call. A call within another one, such as ``fit`` in ``fit_transform``, belongs to the outer.
+    """Record a call: the block, or each call of the decorated function. A call that raises is not recorded.
 
-    A call that raises is not recorded.
+    A call within another one, such as ``fit`` in ``fit_transform``, belongs to the outer.
     """
     if _current.name:
         yield
@@ -96,20 +96,19 @@ def recorded(name: str) -> Iterator[None]:
     finally:
         _current.name = ""
     seconds = time.perf_counter() - start
-    key = name, _place(), "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in _current.left))
+    key = name, *_outcome()
     with _lock:
         row = _rows.setdefault(key, Row(*key))
         row.calls += 1
         row.seconds += seconds
 
 
-def _place() -> str:
-    """Return where the call ran: "small" is scikit-learn because there are few points."""
-    if not _current.left:
-        return "eigenscape"
-    if _current.ran_here:
-        return "both"
-    return "small" if all(reason == FEW for _, reason in _current.left) else "scikit-learn"
+def _outcome() -> tuple[str, str]:
+    """Return where the call ran, and why: "small" is scikit-learn because there are few points."""
+    reason = "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in _current.left))
+    if not reason or _current.ran_here:
+        return "both" if reason else "eigenscape", reason
+    return "small" if all(reason == FEW for _, reason in _current.left) else "scikit-learn", reason
 
 
 class UnsupportedProblemError(Exception):

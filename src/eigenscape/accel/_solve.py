@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -51,7 +51,7 @@ def leading(
 
 
 def lowest(
-    matrix: np.ndarray | sparse.csr_array,
+    matrix: Any,  # dense or sparse
     null: np.ndarray,
     count: int,
     *,

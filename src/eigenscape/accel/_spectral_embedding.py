@@ -75,11 +75,7 @@ def _component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
 
 
 def _by_components(
-    matrix: np.ndarray | sparse.csr_array,
-    null: np.ndarray,
-    count: int,
-    labels: np.ndarray,
-    norm_laplacian: bool,
+    matrix: Any, null: np.ndarray, count: int, labels: np.ndarray, norm_laplacian: bool
 ) -> np.ndarray:
     """Solve each connected component: the null vector of the whole graph first, then ascending.
 
@@ -87,9 +83,8 @@ def _by_components(
     with the vector that a connected graph has.
     """
     n_parts = labels.max() + 1
-    indicators = np.zeros((len(labels), n_parts))
-    indicators[np.arange(len(labels)), labels] = null
-    basis, _ = np.linalg.qr(np.column_stack([null, indicators[:, 1:]]))
+    parts = np.where(labels[:, None] == np.arange(1, n_parts), null[:, None], 0.0)
+    basis, _ = np.linalg.qr(np.column_stack([null, parts]))
     if count <= n_parts:
         return basis[:, :count]
     values, columns = [], []
