@@ -44,7 +44,8 @@ class BarDisplay:
         )
 
     def close(self) -> None:
-        self.progress.refresh()  # in a notebook rich does not show the last state itself
+        if self.progress.console.is_jupyter:  # where rich does not show the last state itself
+            self.progress.refresh()
         self.progress.stop()
 
 
