@@ -198,7 +198,7 @@ def _fields_as_parameters(group: Any) -> dict[str, inspect.Parameter]:
     for each in fields(group):
         described = dict(each.metadata)
         names = described.pop("names") or (f"--{each.name.replace('_', '-')}",)
-        annotation = Annotated[types[each.name], typer.Option(*names, **described)]
+        annotation: Any = Annotated[types[each.name], typer.Option(*names, **described)]
         found[each.name] = inspect.Parameter(
             each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=annotation
         )
@@ -213,7 +213,7 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(function).parameters.values():
         hint = hints[parameter.name]
         group = getattr(hint, "__origin__", hint)
-        if not is_dataclass(group):
+        if not (isinstance(group, type) and is_dataclass(group)):
             shown.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         known = _fields_as_parameters(group)
