@@ -251,7 +251,7 @@ class Case:
 
     @property
     def relative_rank(self) -> float | None:
-        """The mean rank of a false neighbour on a map that is not good, divided by that of a true one."""
+        """The mean rank of the false neighbours relative to the number of neighbours, or None."""
         return self._false_rank / self.m.n_neighbors if self.neighborhoods else None
 
     @property
