@@ -150,7 +150,7 @@ def mutual_affinity(graph: NeighborGraph, k: int) -> MutualAffinity:
 
 def local_widths(edges: sparse.csr_array, k: int) -> np.ndarray:
     """Return the length of the ``k``-th shortest edge of each row, or of the longest if there are fewer."""
-    from eigenscape._compiled.rows import kth_in_rows
+    from eigenscape._native.loops import kth_in_rows
 
     widths = np.empty(edges.shape[0])
     kth_in_rows(edges.indptr, edges.data, k, widths)

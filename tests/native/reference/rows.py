@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def kth_in_rows(indptr, data, k, kth):
     """Write the ``k``-th smallest stored value of each row to ``kth``, or the largest if there are fewer."""
     best = np.empty(k)
