@@ -13,7 +13,7 @@ SIZES = pytest.mark.parametrize(("n", "m", "share"), [(0, 3, 0.5), (1, 1, 1.0), 
 
 
 def some_matrix(seed, n, m, share, index, dtype="f8"):
-    """Return the arrays of a random matrix: sorted rows, some of them empty, and few values with many ties."""
+    """Return the arrays of a random matrix, sorted, with empty rows and equal values."""
     rng = np.random.default_rng(seed)
     dense = rng.integers(1, 4, (n, m)) * (rng.random((n, m)) < share) * (rng.random((n, 1)) < 0.8)
     matrix = sparse.csr_array(dense)

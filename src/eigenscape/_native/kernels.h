@@ -22,6 +22,11 @@ LOOP_RJ(kth_in_rows, "j1 r1 n R1")
 
 
 /* paths.c */
+LOOP_J(shortest_paths, "j1 j1 d1 l1 l1 d1 D2")
+LOOP_J(update_nearest_source, "j1 j1 d1 n x D1")
+LOOP_RJ(shortest_through, "j1 j1 d1 r2 R2")
+LOOP_RJ(store_rows, "d2 j1 l1 R2")
+LOOP_J(half_square_products, "j1 j1 d1 d2 d2 n D2")
 
 
 /* elimination.c */

@@ -36,3 +36,58 @@ def merge_rows(
     out_indices: Any,
     out_data: Any,
 ) -> int: ...
+
+# paths.c
+def shortest_paths(
+    indptr: Any,
+    indices: Any,
+    lengths: Any,
+    seed_start: Any,
+    seed_vertex: Any,
+    seed_length: Any,
+    distance: Any,
+) -> int: ...
+def update_nearest_source(
+    indptr: Any, indices: Any, lengths: Any, source: int, step: float, nearest: Any
+) -> int: ...
+def shortest_through(indptr: Any, indices: Any, lengths: Any, onward: Any, out: Any) -> int: ...
+def store_rows(distance: Any, rank: Any, rows: Any, out: Any) -> int: ...
+def half_square_products(
+    indptr: Any, indices: Any, lengths: Any, distance: Any, V: Any, single: int, out: Any
+) -> int: ...
+
+# elimination.c
+def minimum_degree(indptr: Any, indices: Any, max_cost: float, near: Any, order: Any, count: Any) -> int: ...
+def depth_first(
+    near: Any, order: Any, start: Any, new_order: Any, rank: Any, new_start: Any, up: Any
+) -> int: ...
+def eliminate(
+    indptr: Any,
+    indices: Any,
+    lengths: Any,
+    order: Any,
+    rank: Any,
+    start: Any,
+    up: Any,
+    weight: Any,
+    core: Any,
+) -> int: ...
+def sweep(
+    start: Any,
+    up: Any,
+    weight: Any,
+    core: Any,
+    seed_start: Any,
+    seed_vertex: Any,
+    seed_length: Any,
+    distance: Any,
+) -> int: ...
+
+# dense_paths.c
+def eliminate_within(w: Any, begin: int, end: int) -> int: ...
+def eliminate_from(w: Any, begin: int, end: int, first: int, last: int, tile: int) -> int: ...
+def later_edges(w: Any, begin: int, end: int, start: Any, via: Any, length: Any) -> int: ...
+def distances_to(
+    d: Any, begin: int, end: int, start: Any, via: Any, length: Any, left: int, right: int, block: int
+) -> int: ...
+def distances_within(d: Any, begin: int, end: int, start: Any, via: Any, length: Any) -> int: ...

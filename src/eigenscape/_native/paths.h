@@ -42,6 +42,30 @@ static inline vector get(const double *x) {
 
 static inline void put(double *x, vector value) { memcpy(x, &value, sizeof(value)); }
 
+/* Numbers of single precision as doubles. */
+static inline vector get_single(const float *x) {
+    typedef float singles __attribute__((vector_size(4 * VECTOR)));
+    singles out;
+    memcpy(&out, x, sizeof(out));
+    return __builtin_convertvector(out, vector);
+}
+
+/* Numbers of type REAL as doubles. */
+#define GET(x) _Generic((x), const float *: get_single, default: get)(x)
+
+/* Comparisons of two vectors: all bits of a number are set where it holds. */
+typedef int64_t mask __attribute__((vector_size(8 * VECTOR)));
+
+static inline int any(mask which) {
+#if defined(__AVX__)
+    return _mm256_movemask_pd((__m256d)which) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_pd((__m128d)which) != 0;
+#else
+    return (which[0] | which[1]) != 0;
+#endif
+}
+
 /* Columns of a strip, whose minima stay in the processor's registers. */
 #define STRIP (8 * VECTOR)
 
