@@ -323,7 +323,8 @@ int64_t NAME(minimum_degree)(const argument *a) {
                 goto done;
             }
             own[u >> 6] ^= bit_of(u);
-            const int64_t joined = 3 * n_filled < words ? unite_some(other, own, filled, n_filled) : unite(other, own, words);
+            const int64_t joined =
+                3 * n_filled < words ? unite_some(other, own, filled, n_filled) : unite(other, own, words);
             own[u >> 6] ^= bit_of(u);
             other[v >> 6] ^= bit_of(v);
             unlink_vertex(&l, u, degree[u]);
