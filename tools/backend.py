@@ -64,7 +64,9 @@ def build_editable(directory: str, config_settings: Any = None, metadata_directo
 def _keep_search_path_only(wheel: Path) -> None:
     """Drop the import hook: a folder in sys.path suffices, and PYTHONPATH may then name another checkout."""
     with zipfile.ZipFile(wheel) as archive:
-        members = {one: archive.read(one) for one in archive.namelist() if not one.startswith("_editable_skbc")}
+        members = {
+            one: archive.read(one) for one in archive.namelist() if not one.startswith("_editable_skbc")
+        }
         (paths,) = (one for one in archive.namelist() if one.endswith(".pth"))
         lines = archive.read(paths).decode().splitlines()
     folders = [line for line in lines if line and not line.startswith("import ")]
