@@ -1,4 +1,4 @@
-"""``make analyze``: every source of the loops compiled by gcc with its static analyser; warnings are errors."""
+"""``make analyze``: compiles the loops with gcc's static analyser; warnings are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``make sanitize``: tests of the loops and a fit of every estimator with address and undefined-behaviour checks."""
+"""``make sanitize``: tests the loops and fits every estimator with sanitizers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> None:
         **os.environ,
         "PYTHONPATH": str(source),
         "LD_PRELOAD": " ".join(libraries),
-        # Python's own allocations at exit are no leaks of the loops; the loops are read only by tests of their own.
+        # Python does not free everything at its end.
         "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",

@@ -1,4 +1,4 @@
-"""``make wheel``: installs the wheel in a fresh environment without a compiler and fits every estimator there."""
+"""``make wheel``: fits every estimator with the wheel in an environment without a compiler."""
 
 from __future__ import annotations
 
