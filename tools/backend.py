@@ -64,11 +64,9 @@ def build_editable(directory: str, config_settings: Any = None, metadata_directo
 def _keep_search_path_only(wheel: Path) -> None:
     """Drop the import hook: a folder in sys.path suffices, and PYTHONPATH may then name another checkout."""
     with zipfile.ZipFile(wheel) as archive:
-        members = {
-            one: archive.read(one) for one in archive.namelist() if not one.startswith("_editable_skbc")
-        }
-        (paths,) = (one for one in archive.namelist() if one.endswith(".pth"))
-        lines = archive.read(paths).decode().splitlines()
+        names = archive.namelist()
+        members = {one: archive.read(one) for one in names if "/" in one}
+        lines = b"\n".join(archive.read(one) for one in names if one.endswith(".pth")).decode().splitlines()
     folders = [line for line in lines if line and not line.startswith("import ")]
     members["eigenscape.pth"] = "".join(f"{folder}\n" for folder in folders).encode()
     record = next(one for one in members if one.endswith(".dist-info/RECORD"))
