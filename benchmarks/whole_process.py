@@ -28,7 +28,8 @@ _ROWS = "import numpy as np\nX = np.load({path!r})\nnew = X[:200] + 0.01\n"
 WORK = {
     "Laplacian eigenmaps": (
         "from eigenscape import LaplacianEigenmaps\nLaplacianEigenmaps(2).fit(X).transform(new)",
-        "from sklearn.manifold import SpectralEmbedding\nSpectralEmbedding(2, affinity='nearest_neighbors').fit(X)",
+        "from sklearn.manifold import SpectralEmbedding\n"
+        "SpectralEmbedding(2, affinity='nearest_neighbors').fit(X)",
     ),
     "Isomap": (
         "from eigenscape import Isomap\nIsomap(2).fit(X).transform(new)",
@@ -111,7 +112,7 @@ def _print_table(options: argparse.Namespace) -> None:
     from sklearn.datasets import load_digits
 
     names = [name for name in options.only if name != "a picture" or find_spec("umap")]
-    head = ["work", "process", "ours, s", "peer, s", "ours, processor s", "peer, processor s", "ratio"]
+    head = ("work", "process", "ours, s", "peer, s", "ours, processor s", "peer, processor s", "ratio")
     with tempfile.TemporaryDirectory() as folder:
         import numpy as np
 
@@ -122,7 +123,7 @@ def _print_table(options: argparse.Namespace) -> None:
         lines = [
             compare(name, rows, options.rounds, first=first) for name in names for first in (True, False)
         ]
-    print(markdown_table(head, lines))
+    print("\n".join(markdown_table(head, lines)))
 
 
 if __name__ == "__main__":
