@@ -164,6 +164,10 @@ static PyObject *answer(const kernel *k, int64_t value) {
         PyErr_Format(PyExc_ValueError, "an index among the arguments of %s is out of range", k->name);
         return NULL;
     }
+    if (value == NO_BLAS) {
+        PyErr_Format(PyExc_RuntimeError, "%s multiplies matrices; call set_blas before it", k->name);
+        return NULL;
+    }
     return PyLong_FromLongLong(value);
 }
 

@@ -25,6 +25,7 @@ typedef int64_t (*loop)(const argument *);
 #define NO_MEMORY INT64_MIN           /* MemoryError */
 #define BAD_SHAPE (INT64_MIN + 1)     /* ValueError: sizes of arrays do not fit together */
 #define BAD_INDEX (INT64_MIN + 2)     /* ValueError: an index is out of range */
+#define NO_BLAS (INT64_MIN + 3)       /* RuntimeError: set_blas was not called */
 
 /* Leaves a loop that owns no memory. */
 #define REQUIRE_SHAPE(condition) do { if (!(condition)) return BAD_SHAPE; } while (0)

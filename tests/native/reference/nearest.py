@@ -8,15 +8,12 @@ for the pairs that may matter, in double precision, so the results do not depend
 from __future__ import annotations
 
 import numpy as np
-
-from eigenscape._compiled.jit import njit
-from eigenscape._compiled.select import _insert, _insert_ordered, _squared_distance
+from native.reference.select import _insert, _insert_ordered, _squared_distance
 
 #: Number of columns whose smallest value is computed first: most groups are skipped by it.
 _GROUP = 32
 
 
-@njit(nogil=True, fastmath={"nnan", "nsz"})
 def group_minima(values, minima):
     """Write the smallest of every ``_GROUP`` consecutive values to ``minima``; the last may be of fewer."""
     n = len(values)
@@ -34,7 +31,6 @@ def group_minima(values, minima):
         minima[g] = smallest
 
 
-@njit(nogil=True)
 def _start(y, X, values, minima, smallest, column, length, number):
     """Write to ``length`` the distances to the rows of ``X`` with the smallest bounds.
 
@@ -57,16 +53,16 @@ def _start(y, X, values, minima, smallest, column, length, number):
     filled = 0
     for t in range(used):
         filled = _insert_ordered(length, number, filled, _squared_distance(y, X[column[t]]), column[t])
+    length[filled:], number[filled:] = np.inf, -1
     return limit
 
 
-@njit(nogil=True)
-def nearest_exact(Y, X, rough, base, slack, k, length, number):
+def nearest_exact(Y, X, rough, base, slack, length, number):
     """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
 
     Distances are written to ``length``, row numbers to ``number``, both (b, k).
     """
-    b, n = rough.shape
+    (b, n), k = rough.shape, length.shape[1]
     minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
     smallest, column = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
     for i in range(b):
@@ -85,24 +81,22 @@ def nearest_exact(Y, X, rough, base, slack, k, length, number):
             length[i, t] = np.sqrt(length[i, t])
 
 
-@njit(nogil=True)
-def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
+def nearest_and_within(Y, X, rough, base, slack, radii, first, length, number, indptr, column, near):
     """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
 
-    Returns rows of ``Y``, rows of ``X`` and distances of the pairs whose distance is at most the radius of
-    the row of ``X``.
+    Rows of ``X`` and distances of the pairs whose distance is at most the radius of the row of ``X`` are
+    written to ``column`` and ``near`` from ``indptr[i]`` to ``indptr[i + 1]``, for the rows from ``first``.
+    Returns the number of rows done: fewer than b if the pairs of the next do not fit.
     """
-    b, n = rough.shape
+    (b, n), k = rough.shape, length.shape[1]
     minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
-    smallest, column = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
-    pairs = np.empty((8 * b * k, 2), dtype=np.int64)
-    near = np.empty(8 * b * k)
-    used = 0
-    for i in range(b):
+    smallest, columns = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
+    for i in range(first, b):
+        used = indptr[i]
         group_minima(rough[i], minima)
-        seen = _start(Y[i], X, rough[i], minima, smallest, column, length[i], number[i])
+        seen = _start(Y[i], X, rough[i], minima, smallest, columns, length[i], number[i])
         for j in range(n):
-            bound = rough[i, j] + base[i] - slack[i]
+            bound = float(rough[i, j]) + base[i] - slack[i]
             if bound > length[i, k - 1] and bound > radii[j] * radii[j]:
                 continue
             exact = _squared_distance(Y[i], X[j])
@@ -110,16 +104,15 @@ def nearest_and_within(Y, X, rough, base, slack, k, radii, length, number):
                 _insert_ordered(length[i], number[i], k, exact, j)
             if np.sqrt(exact) <= radii[j]:
                 if used == len(near):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                    near = np.concatenate((near, np.empty_like(near)))
-                pairs[used, 0], pairs[used, 1], near[used] = i, j, np.sqrt(exact)
+                    return i
+                column[used], near[used] = j, np.sqrt(exact)
                 used += 1
         for t in range(k):
             length[i, t] = np.sqrt(length[i, t])
-    return pairs[:used, 0], pairs[:used, 1], near[:used]
+        indptr[i + 1] = used
+    return b
 
 
-@njit(nogil=True)
 def closest_to_groups(Y, X, rough, base, slack, starts, length, near, far):
     """Find the closest pair between the rows of ``Y`` and each group of consecutive rows of ``X``.
 

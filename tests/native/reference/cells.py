@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-
-from eigenscape._compiled.jit import njit
-from eigenscape._compiled.select import _insert_ordered, _squared_distance
+from native.reference.select import _insert_ordered, _squared_distance
 
 _EPS = 2.0**-23  # of single precision
 
 
-@njit(nogil=True)
 def find_candidates(queries, centers, start, points, sizes, offsets, visits, count, near, place):
     """Find the nearest points to each query in the ``visits`` cells with the nearest centres.
 
@@ -64,7 +61,6 @@ def find_candidates(queries, centers, start, points, sizes, offsets, visits, cou
                 filled += 1
 
 
-@njit(nogil=True)
 def _few_smallest(values, count, slack, cells, start, kept, places):
     """Write to ``places`` the rows of all points whose values may be among the ``count`` smallest.
 
@@ -87,7 +83,6 @@ def _few_smallest(values, count, slack, cells, start, kept, places):
     return used
 
 
-@njit(nogil=True)
 def _keep_below(values, places, used, limit):
     """Move the values up to ``limit``, and their places, to the front; return their number."""
     kept = 0
@@ -98,7 +93,6 @@ def _keep_below(values, places, used, limit):
     return kept
 
 
-@njit(nogil=True)
 def _smallest(values, count):
     """Return the ``count``-th smallest value by Hoare's selection; ``values`` are reordered."""
     low, high, target = 0, len(values) - 1, count - 1
@@ -123,7 +117,6 @@ def _smallest(values, count):
     return values[target]
 
 
-@njit(nogil=True)
 def _add_offsets(values, cells, start, offsets):
     """Add the offsets of the points of ``cells`` to their values; return a bound of the rounding errors."""
     v, largest = 0, 0.0
@@ -135,7 +128,6 @@ def _add_offsets(values, cells, start, offsets):
     return 4 * _EPS * largest
 
 
-@njit(nogil=True)
 def _nearest_cells(queries, centers, visits):
     """Return the numbers (b, visits) of the nearest centres, ordered by distance and then by number."""
     b, d = queries.shape
@@ -158,7 +150,6 @@ def _nearest_cells(queries, centers, visits):
     return cells
 
 
-@njit(nogil=True)
 def _multiply_by_cell(queries, cells, first, start, points, values):
     """Write ``|x|^2 - 2 q'x`` of the points in the cells of each query to ``values``.
 
@@ -194,70 +185,9 @@ def _multiply_by_cell(queries, cells, first, start, points, values):
                 values[at + j] = norms[j] - 2 * inner[v, j]
 
 
-@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _squared_norm(x):
     """Return ``|x|^2`` in double precision."""
     total = 0.0
     for f in range(len(x)):
         total += np.float64(x[f]) * np.float64(x[f])
     return total
-
-
-@njit(nogil=True)
-def rerank(
-    Y, X, which, candidates, near, count, rest_of_query, rest_of_point, doubt_of_query, doubt_of_point, reach,
-    length, number, found,
-):  # fmt: skip
-    """Find the nearest rows of ``X`` among the ``candidates`` (b, w) of the rows ``which`` (b,) of ``Y``.
-
-    Candidates are row numbers, -1 for none. ``near`` are their squared distances in some orthonormal
-    directions; with the norms of the remainders, known up to a ``doubt``, they bound the squared distances
-    from below. A distance is computed if the bound is below the k-th distance so far, for the first ``count``
-    candidates, or below the squared length ``reach`` of the candidate. Distances and row numbers of the
-    nearest are written to the rows ``which`` of ``length`` and ``number`` (n, k), the numbers of candidates
-    to ``found``.
-
-    Returns rows of ``Y``, rows of ``X`` and squared distances of the pairs not farther than ``reach`` of the
-    row of ``X``; none if ``reach`` is empty.
-    """
-    k, most = length.shape[1], candidates.shape[1]
-    size = len(which) * most if len(reach) else 0
-    row, column, within = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
-    used = 0
-    for b in range(len(which)):
-        i, filled, found[which[b]] = which[b], 0, 0
-        for t in range(most):
-            c = candidates[b, t]
-            if c < 0:
-                break
-            found[i] += t < count
-            gap = abs(rest_of_query[i] - rest_of_point[c]) - doubt_of_query[i] - doubt_of_point[c]
-            bound = near[b, t] * (1 - 1e-4) + max(gap, 0.0) ** 2
-            limit = reach[c] if len(reach) else -1.0
-            is_far = t >= count or (filled == k and bound > length[i, k - 1])
-            if is_far and bound > limit:
-                continue
-            square = _squared_distance(Y[i], X[c])
-            if t < count:
-                filled = _insert_ordered(length[i], number[i], filled, square, c)
-            if square <= limit:
-                row[used], column[used], within[used] = i, c, square
-                used += 1
-        for t in range(filled):
-            length[i, t] = np.sqrt(length[i, t])
-    return row[:used], column[:used], within[:used]
-
-
-@njit(nogil=True)
-def update_smallest(values, first, filled, smallest, number):
-    """Insert the values (b, n) of the columns from number ``first`` into lists of the smallest of each row.
-
-    The lists ``smallest`` and ``number`` (b, k) hold ``filled`` values. Returns how many they hold then.
-    """
-    after = filled
-    for i in range(values.shape[0]):
-        after = filled
-        for j in range(values.shape[1]):
-            if after < smallest.shape[1] or values[i, j] < smallest[i, after - 1]:
-                after = _insert_ordered(smallest[i], number[i], after, values[i, j], first + j)
-    return after

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 
-from eigenscape._compiled.jit import njit
-
-
-@njit(nogil=True)
-def count_below(rows, values):
+def count_below(rows, values, counts):
     """Count the entries of each row of ``rows`` (b, n) that are smaller than its ``values`` (b, k).
 
-    One pass per value: a loop of comparisons is vectorised, and faster than a search with branches for any
-    useful ``k``.
+    The numbers are written to ``counts`` (b, k).
     """
     b, n = rows.shape
-    counts = np.zeros((b, values.shape[1]), dtype=np.int64)
     for i in range(b):
         row = rows[i]
         for t in range(values.shape[1]):
@@ -24,4 +17,3 @@ def count_below(rows, values):
             for j in range(n):
                 below += row[j] < value
             counts[i, t] = below
-    return counts

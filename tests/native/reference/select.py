@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
-def smallest_values_in_rows(values, k, length, number):
+def smallest_values_in_rows(values, length, number):
     """Find the ``k`` smallest values of each row, by value and then by column number.
 
     Values are written to ``length`` and column numbers to ``number``, both (b, k).
     """
+    k = length.shape[1]
     for i in range(values.shape[0]):
         filled = 0
         for j in range(values.shape[1]):
@@ -20,7 +18,6 @@ def smallest_values_in_rows(values, k, length, number):
                 filled = _insert(length[i], number[i], filled, values[i, j], j)
 
 
-@njit(nogil=True)
 def _insert(length, number, filled, value, j):
     """Insert ``value`` into a sorted list of at most ``len(length)``, after equal values."""
     k = len(length)
@@ -40,7 +37,6 @@ def _insert(length, number, filled, value, j):
     return filled
 
 
-@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _squared_distance(y, x):
     """Return ``|y - x|^2`` in double precision."""
     total = 0.0
@@ -50,7 +46,6 @@ def _squared_distance(y, x):
     return total
 
 
-@njit(nogil=True)
 def _insert_ordered(length, number, filled, value, j):
     """Insert ``value`` into a list sorted by value and then by number, of at most ``len(length)``."""
     k = len(length)
@@ -70,7 +65,20 @@ def _insert_ordered(length, number, filled, value, j):
     return filled
 
 
-@njit(nogil=True)
+def update_smallest(values, first, filled, smallest, number):
+    """Insert the values (b, n) of the columns from number ``first`` into lists of the smallest of each row.
+
+    The lists ``smallest`` and ``number`` (b, k) hold ``filled`` values. Returns how many they hold then.
+    """
+    after = filled
+    for i in range(values.shape[0]):
+        after = filled
+        for j in range(values.shape[1]):
+            if after < smallest.shape[1] or values[i, j] < smallest[i, after - 1]:
+                after = _insert_ordered(smallest[i], number[i], after, values[i, j], first + j)
+    return after
+
+
 def closest_between_groups(values, rows, row_group, group, length, near, far):
     """Update the smallest value between each pair of groups, the row's group being the larger number.
 
