@@ -61,25 +61,42 @@ LOOP_RJ(kth_in_rows, "j1 r1 n R1")
 
 
 /* descent.c */
+LOOP_RJ(forces, "n n d2 j1 j1 d1 r2 d1 x D1 D2 D2")
+LOOP(move, "D2 d2 d2 x x x x x D2 D2")
 
 
 /* fuzzy.c */
+LOOP(fuzzy_widths, "d2 d1 x D1")
+LOOP(concordance, "d1 d1 n n D1 D1")
 
 
 /* hashing.c */
+LOOP(column_multipliers, "U1")
+LOOP(hash_dense, "u2 u1 U1")
+LOOP_J(hash_sparse, "j1 j1 u1 u1 U1")
 
 
 /* layout.c */
+LOOP_J(place_on_map, "n n j1 j1 d1 d2 d2 d1 x n x n D2")
 
 
 /* majorize.c */
+LOOP(place_at_distances, "d2 d2 D2 x n")
 
 
 /* mixtures.c */
+LOOP(count_members, "d2 x D1 D1 L1")
+LOOP(fill_members, "d2 x d1 d1 l1 I1 D1 D1")
+LOOP_J(mix_affine, "d2 j1 j1 d1 d2 d3 d2 D2")
+LOOP_J(mark_members, "l1 j1 j1 B1")
+LOOP_J(local_coordinates, "l1 d2 j1 j1 d1 d2 d3 n l1 D3")
 
 
 /* parzen.c */
+LOOP(parzen_log_densities, "d2 d2 d2 d3 l1 d1 d3 D3")
 
 
 /* splines.c */
+LOOP_R(spread, "d2 d1 x R2")
+LOOP_R(spline_values, "r2 d1 x d2 D1")
 

@@ -46,3 +46,105 @@ def closest_between_groups(
 
 # ranks.c
 def count_below(rows: Any, values: Any, counts: Any) -> int: ...
+
+# descent.c
+def forces(
+    first: int,
+    last: int,
+    points: Any,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    nodes: Any,
+    lower: Any,
+    step: float,
+    repulsion: Any,
+    slopes: Any,
+    pulls: Any,
+) -> int: ...
+def move(
+    points: Any,
+    slopes: Any,
+    pulls: Any,
+    push: float,
+    pull: float,
+    rate: float,
+    momentum: float,
+    longest: float,
+    gains: Any,
+    moves: Any,
+) -> int: ...
+
+# fuzzy.c
+def fuzzy_widths(lengths: Any, offsets: Any, target: float, widths: Any) -> int: ...
+def concordance(first: Any, second: Any, start: int, stop: int, before: Any, after: Any) -> int: ...
+
+# hashing.c
+def column_multipliers(multipliers: Any) -> int: ...
+def hash_dense(bits: Any, multipliers: Any, hashes: Any) -> int: ...
+def hash_sparse(indptr: Any, indices: Any, bits: Any, multipliers: Any, hashes: Any) -> int: ...
+
+# layout.c
+def place_on_map(
+    first: int,
+    last: int,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    points: Any,
+    nodes: Any,
+    lower: Any,
+    step: float,
+    flat: bool,
+    tol: float,
+    max_iter: int,
+    places: Any,
+) -> int: ...
+
+# majorize.c
+def place_at_distances(targets: Any, points: Any, places: Any, tol: float, max_iter: int) -> int: ...
+
+# mixtures.c
+def count_members(exponents: Any, threshold: float, top: Any, total: Any, counts: Any) -> int: ...
+def fill_members(
+    exponents: Any,
+    threshold: float,
+    top: Any,
+    totals: Any,
+    indptr: Any,
+    columns: Any,
+    shares: Any,
+    kept: Any,
+) -> int: ...
+def mix_affine(
+    X: Any, indptr: Any, columns: Any, shares: Any, centers: Any, slopes: Any, offsets: Any, out: Any
+) -> int: ...
+def mark_members(rows: Any, indptr: Any, columns: Any, marked: Any) -> int: ...
+def local_coordinates(
+    rows: Any,
+    X: Any,
+    indptr: Any,
+    columns: Any,
+    shares: Any,
+    centers: Any,
+    projections: Any,
+    plain: bool,
+    slot: Any,
+    out: Any,
+) -> int: ...
+
+# parzen.c
+def parzen_log_densities(
+    Y: Any,
+    X: Any,
+    variances: Any,
+    directions: Any,
+    dimensions: Any,
+    noises: Any,
+    log_volumes: Any,
+    out: Any,
+) -> int: ...
+
+# splines.c
+def spread(points: Any, lower: Any, step: float, mass: Any) -> int: ...
+def spline_values(nodes: Any, lower: Any, step: float, points: Any, values: Any) -> int: ...

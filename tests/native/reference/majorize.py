@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
-def place_points(targets, points, places, tol, max_iter):
+def place_at_distances(targets, points, places, tol, max_iter):
     """Move each row of ``places`` (n, p) to a minimum of ``sum_j (|y - x_j| - t_j)^2``.
 
     ``y <- mean_j (x_j + t_j (y - x_j) / |y - x_j|)`` never raises the sum (de Leeuw 1977). A row depends on

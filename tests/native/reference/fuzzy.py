@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def fuzzy_widths(lengths, offsets, target, widths):
     """Write the root ``sigma_i`` of ``sum_j exp(-max(0, d_ij - rho_i) / sigma_i) = target``, by bisection.
 
@@ -20,7 +19,7 @@ def fuzzy_widths(lengths, offsets, target, widths):
             total = 0.0
             for j in range(k):
                 excess = lengths[i, j] - offsets[i]
-                total += np.exp(-excess / width) if excess > 0 else 1.0
+                total += math.exp(-excess / width) if excess > 0 else 1.0
             if abs(total - target) < 1e-12 * target:
                 break
             if total > target:
@@ -33,7 +32,6 @@ def fuzzy_widths(lengths, offsets, target, widths):
         widths[i] = width if high >= 1e-200 else 0.0
 
 
-@njit(nogil=True)
 def concordance(first, second, start, stop, before, after):
     """Write ``sum_{j < i} s_ij`` and ``sum_{j > i} s_ij``, ``s_ij = sign((a_i - a_j) (b_i - b_j))``.
 
@@ -45,7 +43,7 @@ def concordance(first, second, start, stop, before, after):
             total = 0
             for j in range(i + 1, len(first)) if side else range(i):
                 product = (a - first[j]) * (b - second[j])
-                total += (product > 0) - (product < 0)
+                total += int(product > 0) - int(product < 0)
             if side:
                 after[i] = total
             else:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from eigenscape._compiled.jit import njit
+import numpy as np
 
 #: Terms of a sum of exponentials below this multiple of the largest, as a logarithm, are lost to rounding.
 _NEGLIGIBLE = -45.0
 
 
-@njit(nogil=True)
 def parzen_log_densities(Y, X, variances, directions, dimensions, noises, log_volumes, out):
     """Write ``log sum_i exp(-(q_i(y) + log_volumes_i) / 2)`` for all pairs of dimension and noise.
 
@@ -44,10 +43,10 @@ def parzen_log_densities(Y, X, variances, directions, dimensions, noises, log_vo
                     exponent = -0.5 * ((squared - explained) / noise + log_volumes[i, d, w])
                     above = exponent - largest[d, w]
                     if above > 0.0:
-                        total[d, w] = total[d, w] * np.exp(-above) + 1.0
+                        total[d, w] = total[d, w] * math.exp(-above) + 1.0
                         largest[d, w] = exponent
                     elif above > _NEGLIGIBLE:
-                        total[d, w] += np.exp(above)
+                        total[d, w] += math.exp(above)
         for d in range(n_dimensions):
             for w in range(n_noises):
-                out[row, d, w] = largest[d, w] + np.log(total[d, w])
+                out[row, d, w] = largest[d, w] + math.log(total[d, w])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from eigenscape._compiled.jit import njit
+import math
 
 #: Exponents below this do not change a sum of at least 1.
 _NEGLIGIBLE = -45.0
 
 
-@njit(nogil=True)
 def count_members(exponents, threshold, top, total, counts):
     """Count the kernels whose share of the sum exceeds ``threshold``.
 
@@ -24,8 +21,8 @@ def count_members(exponents, threshold, top, total, counts):
             if e == top[i]:
                 total[i] += 1.0
             elif e - top[i] > _NEGLIGIBLE:
-                total[i] += np.exp(e - top[i])
-        cut = np.log(threshold * total[i])
+                total[i] += math.exp(e - top[i])
+        cut = math.log(threshold * total[i])
         count = 0
         for e in exponents[i]:
             if e == top[i] or e - top[i] > cut:
@@ -33,18 +30,17 @@ def count_members(exponents, threshold, top, total, counts):
         counts[i] = count
 
 
-@njit(nogil=True)
 def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kept):
     """Compute ``s_ik = (q_ik - threshold)_+ / kept_i`` of sum 1 over ``k``; ``q`` are shares of the sum."""
     for i in range(exponents.shape[0]):
         place = indptr[i]
-        cut = np.log(threshold * totals[i])
+        cut = math.log(threshold * totals[i])
         total = 0.0
         for k in range(exponents.shape[1]):
             below = 0.0 if exponents[i, k] == top[i] else exponents[i, k] - top[i]
             if below == 0.0 or below > cut:
                 columns[place] = k
-                shares[place] = np.exp(below) / totals[i] - threshold
+                shares[place] = math.exp(below) / totals[i] - threshold
                 total += shares[place]
                 place += 1
         for e in range(indptr[i], place):
@@ -52,7 +48,6 @@ def fill_members(exponents, threshold, top, totals, indptr, columns, shares, kep
         kept[i] = total
 
 
-@njit(nogil=True)
 def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
     """Compute ``out_i = sum_k s_ik (offsets_k + (x_i - centers_k)' slopes_k)``, slopes (K, d, c)."""
     n_outputs = offsets.shape[1]
@@ -70,7 +65,6 @@ def mix_affine(X, indptr, columns, shares, centers, slopes, offsets, out):
                     out[i, c] += step * slopes[k, j, c]
 
 
-@njit(nogil=True)
 def mark_members(rows, indptr, columns, marked):
     """Mark the kernels of which any of ``rows`` is a member."""
     for i in rows:
@@ -78,7 +72,6 @@ def mark_members(rows, indptr, columns, marked):
             marked[columns[e]] = True
 
 
-@njit(nogil=True)
 def local_coordinates(rows, X, indptr, columns, shares, centers, projections, plain, slot, out):
     """Compute ``out[r, slot_k] = s_ik (K_k (x_i - mu_k), 1)`` for ``i = rows[r]``.
 

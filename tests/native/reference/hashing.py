@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def mix_bits(bits):
     """Mix the bits of a 64-bit integer; 0 remains 0."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -15,16 +12,12 @@ def mix_bits(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(nogil=True)
-def column_multipliers(count):
-    """Return an odd number for each column."""
-    out = np.empty(count, dtype=np.uint64)
-    for j in range(count):
-        out[j] = mix_bits(np.uint64(j + 1)) | np.uint64(1)
-    return out
+def column_multipliers(multipliers):
+    """Write an odd number for each column."""
+    for j in range(len(multipliers)):
+        multipliers[j] = mix_bits(np.uint64(j + 1)) | np.uint64(1)
 
 
-@njit(nogil=True)
 def hash_dense(bits, multipliers, hashes):
     """Write to ``hashes`` the sums of the rows of ``bits`` (n, d), mixed and multiplied by column."""
     for i in range(bits.shape[0]):
@@ -34,7 +27,6 @@ def hash_dense(bits, multipliers, hashes):
         hashes[i] = total
 
 
-@njit(nogil=True)
 def hash_sparse(indptr, indices, bits, multipliers, hashes):
     """Write the same sums for the stored values of a sparse matrix."""
     for i in range(len(indptr) - 1):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from eigenscape._compiled.jit import njit
-from eigenscape._compiled.splines import spline_at
+import numpy as np
+from native.reference.splines import spline_at
 
 #: A step is shortened at most this often; it has then reached the rounding error of the objective.
 _HALVINGS = 30
@@ -13,7 +13,6 @@ _HALVINGS = 30
 _LONGEST, _DECREASE = 2.0, 1e-4
 
 
-@njit(nogil=True)
 def energy(y, columns, weights, points, nodes, lower, step, gradient):
     """Return ``sum_j a_j log(1 + |y - x_j|^2) + R(y)`` and ``sum_j 2 a_j / (1 + |y - x_j|^2)``.
 
@@ -27,7 +26,7 @@ def energy(y, columns, weights, points, nodes, lower, step, gradient):
         j = columns[e]
         dx, dy = y[0] - points[j, 0], y[1] - points[j, 1]
         square = dx * dx + dy * dy
-        total += weights[e] * np.log1p(square)
+        total += weights[e] * math.log1p(square)
         pull = 2 * weights[e] / (1 + square)
         curvature += pull
         gradient[0] += pull * dx
@@ -35,19 +34,19 @@ def energy(y, columns, weights, points, nodes, lower, step, gradient):
     return total, curvature
 
 
-@njit(nogil=True)
-def place_points(indptr, indices, weights, points, nodes, lower, step, flat, tol, max_iter, places):
-    """Write for each row a minimum (n, 2) of :func:`energy`, starting at its best neighbour.
+def place_on_map(
+    first, last, indptr, indices, weights, points, nodes, lower, step, flat, tol, max_iter, places
+):
+    """Write for rows ``first`` to ``last`` a minimum (n, 2) of :func:`energy`, from the best neighbour.
 
     BFGS with steps that are halved until the energy decreases enough. With ``flat`` the second coordinate is
     zero. Returns the number of rows that have not converged.
     """
     gradient = np.empty(2)
-    y = np.empty(2)
     n_unconverged = 0
-    for i in range(len(indptr) - 1):
+    for i in range(first, last):
         columns, pull = indices[indptr[i] : indptr[i + 1]], weights[indptr[i] : indptr[i + 1]]
-        best = np.inf
+        best, y = np.inf, np.zeros(2)
         for j in columns:
             found, _ = energy(points[j], columns, pull, points, nodes, lower, step, gradient)
             if found < best:
@@ -59,7 +58,6 @@ def place_points(indptr, indices, weights, points, nodes, lower, step, flat, tol
     return n_unconverged
 
 
-@njit(nogil=True)
 def _descend(y, columns, pull, points, nodes, lower, step, flat, tol, max_iter):
     """Move ``y`` (2,) to a minimum of :func:`energy` by BFGS; return whether it has converged."""
     gradient, trial_gradient, trial = np.empty(2), np.empty(2), np.empty(2)
@@ -98,14 +96,13 @@ def _descend(y, columns, pull, points, nodes, lower, step, flat, tol, max_iter):
     return False
 
 
-@njit(nogil=True)
 def _update(inverse, move, change):
     """Update the inverse Hessian (2, 2) of BFGS; a direction without positive curvature changes nothing."""
     product = move[0] * change[0] + move[1] * change[1]
     squared = move[0] ** 2 + move[1] ** 2
     if product <= 1e-12 * squared:
         return
-    image = inverse @ change
+    image = inverse[:, 0] * change[0] + inverse[:, 1] * change[1]
     factor = (1 + (change[0] * image[0] + change[1] * image[1]) / product) / product
     for a in range(2):
         for b in range(2):

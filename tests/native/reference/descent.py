@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-
-from eigenscape._compiled.jit import njit
-from eigenscape._compiled.splines import spline_at
+from native.reference.splines import spline_at
 
 #: Change of a gain whose coordinate moves steadily or back and forth, and its least value (Jacobs 1988).
 _FASTER, _SLOWER, _LEAST_GAIN = 0.2, 0.8, 0.01
 
 
-@njit(nogil=True)
 def forces(first, last, points, indptr, indices, weights, nodes, lower, step, repulsion, slopes, pulls):
     """Write for the points ``first, ..., last - 1`` the repulsion, its gradient and the attraction.
 
@@ -30,7 +27,6 @@ def forces(first, last, points, indptr, indices, weights, nodes, lower, step, re
         pulls[i, 0], pulls[i, 1] = pull_x, pull_y
 
 
-@njit(nogil=True)
 def move(points, slopes, pulls, push, pull, rate, momentum, longest, gains, moves):
     """Move points (n, p) against the gradient ``pull * pulls + push * slopes``, in place.
 

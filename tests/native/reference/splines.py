@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 
-from eigenscape._compiled.jit import njit
-
-
-@njit(nogil=True)
 def _values(t):
     """Return the B-splines of four nodes at ``t`` between the second and the third of them, at 0 and 1."""
     u = 1 - t
     return u * u * u / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * u * u * (2 - u)) / 6, t * t * t / 6
 
 
-@njit(nogil=True)
 def _slopes(t):
     """Return the derivatives of :func:`_values`."""
     u = 1 - t
     return -u * u / 2, t * (3 * t - 4) / 2, u * (4 - 3 * u) / 2, t * t / 2
 
 
-@njit(nogil=True)
 def _locate(place, count):
     """Return the first of the four nodes around a place, and the place after the second of them.
 
@@ -31,7 +24,6 @@ def _locate(place, count):
     return second - 1, place - second
 
 
-@njit(nogil=True)
 def spread(points, lower, step, mass):
     """Write the sums of the B-splines of points (n, 2) at the nodes (n_x, n_y)."""
     mass[:] = 0
@@ -41,10 +33,9 @@ def spread(points, lower, step, mass):
         x, y = _values(t), _values(u)
         for i_x in range(4):
             for i_y in range(4):
-                mass[a + i_x, b + i_y] += x[i_x] * y[i_y]
+                mass[a + i_x, b + i_y] = float(mass[a + i_x, b + i_y]) + x[i_x] * y[i_y]
 
 
-@njit(nogil=True)
 def spline_at(nodes, lower, step, x, y):
     """Return the value of a spline with coefficients (n_x, n_y) at a point, and its two derivatives."""
     a, t = _locate((x - lower[0]) / step, nodes.shape[0])
@@ -55,7 +46,7 @@ def spline_at(nodes, lower, step, x, y):
     for i_x in range(4):
         sums, slopes = 0.0, 0.0
         for i_y in range(4):
-            node = nodes[a + i_x, b + i_y]
+            node = float(nodes[a + i_x, b + i_y])
             sums += y_values[i_y] * node
             slopes += y_slopes[i_y] * node
         value += x_values[i_x] * sums
@@ -64,10 +55,7 @@ def spline_at(nodes, lower, step, x, y):
     return value, along_x / step, along_y / step
 
 
-@njit(nogil=True)
-def spline_values(nodes, lower, step, points):
-    """Return the values of a spline at points (n, 2)."""
-    values = np.empty(len(points))
+def spline_values(nodes, lower, step, points, values):
+    """Write the values of a spline at points (n, 2)."""
     for i in range(len(points)):
         values[i] = spline_at(nodes, lower, step, points[i, 0], points[i, 1])[0]
-    return values
