@@ -13,7 +13,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from eigenscape._loading import avoids_compiled_code, without_compiled_code
 from eigenscape.operators.gram import dense_product, sparse_product
-from eigenscape.solvers import lanczos, width
+from eigenscape.solvers import lanczos
 
 
 def run(code: str) -> str:
@@ -109,30 +109,15 @@ def test_numpy_steps_equal_compiled_ones(matrix: sparse.csr_array) -> None:
         results.append((V, T))
     compiled = lanczos._extend_krylov(matrix, bound, *results[0], 1, 0, 10)
     block = rng.standard_normal((300, 4))
-    order, depth, widest = width._breadth_first(matrix)
     with without_compiled_code():
         assert avoids_compiled_code()
         plain = lanczos._extend_krylov(matrix, bound, *results[1], 1, 0, 10)
-        other_order, other_depth, other_widest = width._breadth_first(matrix)
         np.testing.assert_allclose(dense_product(matrix.toarray(), block), matrix @ block, atol=1e-12)
         np.testing.assert_allclose(sparse_product(matrix, block), matrix @ block, atol=1e-12)
     assert not avoids_compiled_code()
     np.testing.assert_allclose(plain, compiled, rtol=1e-10)
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
-    np.testing.assert_array_equal(other_depth, depth)
-    assert other_widest == widest
-    assert set(other_order) == set(order)
-
-
-def test_breadth_first_of_several_components(matrix: sparse.csr_array) -> None:
-    both = sparse.csr_array(sparse.block_diag([matrix, matrix]))
-    order, depth, widest = width._breadth_first(both)
-    with without_compiled_code():
-        other = width._breadth_first(both)
-    np.testing.assert_array_equal(other[1], depth)
-    np.testing.assert_array_equal(other[0][300:], order[300:])
-    assert other[2] == widest
 
 
 def test_invariant_space_ends_the_numpy_steps() -> None:

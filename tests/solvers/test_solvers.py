@@ -27,6 +27,7 @@ from eigenscape.solvers import EigenPairs, SolverConfig, principal, smallest
 from eigenscape.solvers.direct import inverse_on_complement
 from eigenscape.solvers.pairs import canonical_signs
 from eigenscape.solvers.solve import SemidefiniteProblem
+from eigenscape.solvers.width import _breadth_first
 
 RNG = np.random.default_rng
 
@@ -552,3 +553,11 @@ def test_the_inverse_is_orthogonal_to_the_null_vector_on_both_sides():
         found = inverse_on_complement(L, null, thin)(V)
         assert np.abs(null @ found).max() < 1e-14 * np.abs(found).max()
         assert_allclose(found, exact, atol=1e-9 * np.abs(exact).max())
+
+
+def test_vertices_of_other_components_are_last_in_a_search():
+    edge = sparse.coo_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    order, depth, widest = _breadth_first(sparse.csr_array(sparse.block_diag([edge, edge])))
+    assert order.tolist() == [0, 1, 2, 3]
+    assert depth.tolist() == [0, 1, -1, -1]
+    assert widest == 1

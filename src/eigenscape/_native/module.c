@@ -10,6 +10,7 @@
 
 #include "blas.h"
 #include "native.h"
+#include "paths.h"
 
 #define MAX_ARGUMENTS 24
 #define N_TYPES 8

@@ -12,13 +12,25 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape import _memory
+from eigenscape._native.loops import (
+    LANES,
+    depth_first,
+    distances_to,
+    distances_within,
+    eliminate,
+    eliminate_from,
+    eliminate_within,
+    later_edges,
+    minimum_degree,
+    sweep,
+)
 from eigenscape._threads import run_parallel
 from eigenscape.graph.tuning import TUNING
 
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """A graph whose vertices are eliminated one by one; see :mod:`eigenscape._compiled.elimination`.
+    """A graph whose vertices are eliminated one by one; see ``_native/elimination.c``.
 
     ``order`` are the vertices in the order of elimination, ``rank`` their places in it.
     """
@@ -35,9 +47,6 @@ class Elimination:
 
         Source ``i`` has edges of lengths ``length[start[i]:start[i + 1]]`` to the vertices ``entry``.
         """
-        from eigenscape._compiled.elimination import sweep
-        from eigenscape._compiled.paths import LANES
-
         distance = np.empty((len(self.order), LANES))
         sweep(self.start, self.up, self.weight, self.core, start, entry, length, distance)
         return distance
@@ -56,13 +65,13 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     them are computed in a dense matrix, the core. Its cost grows with the cube of their number, so a search
     is faster for large graphs and for few sources.
     """
-    from eigenscape._compiled.elimination import depth_first, eliminate, minimum_degree
-
     m = lengths.shape[0]
     if are_few_sources(n_sources, m):
         return None
     search_cost = TUNING.search_cost * lengths.nnz * n_sources
-    order, count, up, n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost)
+    near = np.empty((m, (m + 63) // 64), dtype=np.uint64)  # neighbours as sets of bits
+    first_order, count = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int64)
+    n_sparse = minimum_degree(lengths.indptr, lengths.indices, search_cost, near, first_order, count)
     if count.sum() > TUNING.sparse_edges * m:
         n_sparse = min(n_sparse, int(TUNING.sparse_part * m))
     n_core = m - n_sparse
@@ -76,7 +85,9 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
     if cost > search_cost or not _memory.fits(needed):
         return None
     bounds = np.concatenate([[0], np.cumsum(count[:n_sparse])])
-    order, rank, start, up = depth_first(order, bounds, up[: bounds[-1]], n_sparse)
+    order, rank, start = np.empty_like(first_order), np.empty_like(first_order), np.empty_like(bounds)
+    up = np.empty(bounds[-1], dtype=np.int32)
+    depth_first(near, first_order, bounds, order, rank, start, up)
     weight, core = np.empty(len(up)), np.full((n_core, n_core), np.inf)
     eliminate(lengths.indptr, lengths.indices, lengths.data, order, rank, start, up, weight, core)
     _solve_core(core, n_jobs)
@@ -85,22 +96,23 @@ def eliminated(lengths: sparse.csr_array, n_sources: int, n_jobs: int | None = N
 
 def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
     """Replace the lengths of edges in the upper triangle by the distances, in place, block by block."""
-    from eigenscape._compiled import dense_paths
-
     m, tile = len(w), TUNING.core_tile
     blocks = [(begin, min(begin + TUNING.core_block, m)) for begin in range(0, m, TUNING.core_block)]
     for number, block in enumerate(blocks):
-        dense_paths.eliminate_within(w, *block)
+        eliminate_within(w, *block)
 
         def eliminate_rows(rows: tuple[int, int], block: tuple[int, int] = block) -> None:
-            dense_paths.eliminate_from(w, *block, *rows, tile)
+            eliminate_from(w, *block, *rows, tile)
 
         run_parallel(eliminate_rows, blocks[number + 1 :], n_jobs)
     for begin, end in reversed(blocks):
-        edges = dense_paths.later_edges(w, begin, end)
+        start = np.empty(end - begin + 1, dtype=np.int64)
+        via, length = np.empty((end - begin) * m, dtype=np.int64), np.empty((end - begin) * m)
+        later_edges(w, begin, end, start, via, length)
+        edges = start, via[: start[-1]], length[: start[-1]]
 
         def measure_columns(left: int, begin: int = begin, end: int = end, edges: Any = edges) -> None:
-            dense_paths.distances_to(w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block)
+            distances_to(w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block)
 
         run_parallel(measure_columns, range(end, m, tile), n_jobs)
-        dense_paths.distances_within(w, begin, end, *edges)
+        distances_within(w, begin, end, *edges)

@@ -12,6 +12,14 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import (
+    LANES,
+    half_square_products,
+    shortest_paths,
+    shortest_through,
+    store_rows,
+    update_nearest_source,
+)
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
@@ -53,8 +61,6 @@ def geodesics(
     half_squared : bool
         Whether the values are ``-d^2 / 2``.
     """
-    from eigenscape._compiled.paths import store_rows
-
     if Y is None:
         m = graph.n_vertices if isinstance(graph, NeighborGraph) else graph.shape[0]
         entries = _at(np.arange(m), m)
@@ -109,11 +115,9 @@ def _products_from_vertices(
     graph: NeighborGraph, entries: sparse.csr_array, V: np.ndarray, n_jobs: int | None, dtype: DTypeLike
 ) -> np.ndarray:
     """Compute the products of :func:`geodesic_products` by batches of vertices, added in their order."""
-    from eigenscape._compiled.paths import LANES, half_square_products
-
     n_new, m = entries.shape
     search, single = _search_through(graph, m, n_jobs), np.dtype(dtype) == np.float32
-    inner, V = search.rank[entries.indices], V[search.order]
+    inner, V = search.rank[entries.indices].astype(entries.indptr.dtype, copy=False), V[search.order]
     out = np.zeros((n_new, V.shape[1]))
 
     def product_of(first: int) -> np.ndarray:
@@ -144,8 +148,6 @@ def _for_batches(
     ``distance`` (m, LANES) are the distances from the sources ``batch``; zero in unused lanes. Sources that
     enter at neighbouring vertices are searched together.
     """
-    from eigenscape._compiled.paths import LANES
-
     order = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
     edges = entries[order]
     start, inner = edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64)
@@ -175,8 +177,6 @@ def geodesics_to(
     or it is their direct edge, if they are neighbours (a path of two points in Bengio eq. 14). ``table`` are
     the distances (n_Y, n_Z) if distances are precomputed, otherwise None.
     """
-    from eigenscape._compiled.paths import shortest_through
-
     entries, direct = _entry_edges(graph, Z), edges_to(graph, Z)
 
     def lengths(Y: Rows, table: Any = None) -> np.ndarray:
@@ -200,8 +200,6 @@ def geodesics_to_landmarks(
 
     Landmarks are far from one another, so their searches have nothing in common and are separate.
     """
-    from eigenscape._compiled.paths import update_nearest_source
-
     q, m = len(landmarks), graph.n_vertices
     out: np.ndarray = np.empty((m, q), dtype=dtype)
     search = _PathSearch(graph.distances)
@@ -231,18 +229,15 @@ def extend_geodesics(entries: sparse.csr_array, lengths: np.ndarray) -> np.ndarr
     ``d(y, l) = min_v w(y, v) + d(v, l)`` with the edges ``entries`` (n_new, m) of the new points: the last
     edge of Bengio eq. 14, without another search.
     """
-    from eigenscape._compiled.paths import shortest_through
-
     _require_entry(entries)
     out = np.empty((entries.shape[0], lengths.shape[1]), dtype=lengths.dtype)
-    shortest_through(entries.indptr, entries.indices, entries.data, lengths, out)
+    onward = np.ascontiguousarray(lengths)
+    shortest_through(entries.indptr, entries.indices, entries.data, onward, out)
     return out
 
 
 def geodesics_from_vertex(graph: NeighborGraph, vertex: int) -> np.ndarray:
     """Compute the geodesic distances (m,) of one vertex to all."""
-    from eigenscape._compiled.paths import update_nearest_source
-
     row = np.full(graph.n_vertices, np.inf)
     edges = graph.distances
     update_nearest_source(edges.indptr, edges.indices, edges.data, vertex, _step(edges), row)
@@ -256,8 +251,6 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
     to the vertices to which it is nearer than the earlier ones, so that all searches together cost little
     more than one. :func:`geodesics_to_landmarks` then computes the complete rows in parallel.
     """
-    from eigenscape._compiled.paths import update_nearest_source
-
     edges = graph.distances
     step = _step(edges)
     nearest = np.full(graph.n_vertices, np.inf)
@@ -343,8 +336,6 @@ class _PathSearch:
 
         Source ``i`` has edges of lengths ``length[start[i]:start[i + 1]]`` to the vertices ``entry``.
         """
-        from eigenscape._compiled.paths import LANES, shortest_paths
-
         edges, distance = self.lengths, np.empty((len(self.order), LANES))
         shortest_paths(edges.indptr, edges.indices, edges.data, start, entry, length, distance)
         return distance

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import count_union, merge_rows, sorted_lists, transpose_columns
 from eigenscape._threads import n_threads, run_parallel
 from eigenscape._typing import Matrix
 from eigenscape.graph.tuning import TUNING
@@ -46,22 +47,22 @@ def without_self(table: Matrix) -> sparse.csr_array:
 
 def neighbor_table(length: np.ndarray, column: np.ndarray, n_points: int) -> sparse.csr_array:
     """Convert neighbour lists, distances and indices of shape (n, k), to a sparse matrix (n, n_points)."""
-    from eigenscape._compiled.graphs import sorted_lists
-
     n, k = length.shape
-    indices = np.empty(n * k, dtype=np.int32 if n * k < 2**31 else np.int64)
+    indices: np.ndarray = np.empty(n * k, dtype=np.int32 if n * k < 2**31 else np.int64)
     data = np.empty(n * k)
-    run_parallel(
-        lambda rows: sorted_lists(length, column, SHORTEST, rows.start, rows.stop, indices, data),
-        row_blocks(n, 1, TUNING.sparse_rows),
-    )
+
+    def sort_rows(rows: slice) -> None:
+        lengths = np.ascontiguousarray(length[rows], dtype=np.float64)
+        numbers = np.ascontiguousarray(column[rows], dtype=indices.dtype)
+        own = slice(rows.start * k, rows.stop * k)
+        sorted_lists(lengths, numbers, SHORTEST, indices[own], data[own])
+
+    run_parallel(sort_rows, row_blocks(n, 1, TUNING.sparse_rows))
     return _sorted_csr(data, indices, np.arange(0, n * k + 1, k, dtype=indices.dtype), (n, n_points))
 
 
 def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
     """Return the transpose, with sorted rows."""
-    from eigenscape._compiled.graphs import transpose_columns
-
     n = matrix.shape[1]
     threads = n_threads(n_jobs) if n > TUNING.sparse_rows else 1
     ends = np.linspace(0, n, threads + 1).astype(np.intp)
@@ -79,11 +80,13 @@ def transpose(matrix: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr
 
 def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None = None) -> sparse.csr_array:
     """Return the larger of each entry of two matrices without negative entries, such as distances."""
-    from eigenscape._compiled.graphs import count_union, merge_rows
-
     n, index_type = matrix.shape[0], np.int32 if matrix.nnz + other.nnz < 2**31 else np.int64
     one, two = (
-        (each.indptr.astype(index_type, copy=False), each.indices.astype(index_type, copy=False), each.data)
+        (
+            each.indptr.astype(index_type, copy=False),
+            each.indices.astype(index_type, copy=False),
+            np.ascontiguousarray(each.data, dtype=np.float64),
+        )
         for each in (part if part.has_sorted_indices else part.sorted_indices() for part in (matrix, other))
     )
     indptr: np.ndarray = np.zeros(n + 1, dtype=index_type)

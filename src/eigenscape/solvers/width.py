@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 from scipy.sparse.csgraph import connected_components
 
-from eigenscape._loading import avoids_compiled_code
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import breadth_first
 from eigenscape._threads import run_parallel
 
 #: Number of rows of a block.
@@ -85,32 +84,11 @@ def _breadth_first(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, int]:
 
     Vertices of other components are last, at depth -1.
     """
-    if avoids_compiled_code():
-        return _breadth_first_by_scipy(A)
-    from eigenscape._compiled.graphs import breadth_first
-
-    m = A.shape[0]
+    m, widest = A.shape[0], np.empty(1, dtype=np.int64)
     order, depth = np.empty(m, dtype=np.int32), np.full(m, -1, dtype=np.int32)
-    found, widest = breadth_first(A.indptr, A.indices, 0, order, depth)
+    found = breadth_first(A.indptr, A.indices, 0, order, depth, widest)
     order[found:] = np.flatnonzero(depth < 0)
-    return order, depth, widest
-
-
-def _breadth_first_by_scipy(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, int]:
-    found, parent = csgraph.breadth_first_order(A, 0, directed=True)
-    rank = np.empty(A.shape[0], dtype=np.int64)
-    rank[found] = np.arange(len(found))
-    above = rank[parent[found[1:]]]  # places of the parents in the order; they do not decrease
-    depth, end = np.full(A.shape[0], -1, dtype=np.int32), 1
-    sizes = [1]
-    while end < len(found):  # the next level are the vertices whose parents are in this one
-        following = 1 + int(np.searchsorted(above, end))
-        depth[found[end:following]] = len(sizes)
-        sizes.append(following - end)
-        end = following
-    depth[found[0]] = 0
-    order = np.concatenate([found, np.flatnonzero(depth < 0)]).astype(np.int32)
-    return order, depth, max(sizes)
+    return order, depth, int(widest[0])
 
 
 def reordered(A: sparse.csr_array, order: np.ndarray, n_jobs: int | None = None) -> sparse.csr_array:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def sorted_lists(length, number, shortest, first, last, indices, data):
     """Write the lists (n, k) of the rows ``first`` to ``last`` in the order of their numbers.
 
@@ -26,7 +23,6 @@ def sorted_lists(length, number, shortest, first, last, indices, data):
             data[t] = max(value, shortest)
 
 
-@njit(nogil=True)
 def transpose_columns(indptr, indices, data, first, last, place, out_indices, out_data):
     """Write the columns ``first`` to ``last`` of a matrix as rows, from ``place[j]`` on, sorted by row.
 
@@ -42,7 +38,6 @@ def transpose_columns(indptr, indices, data, first, last, place, out_indices, ou
                 place[j] = at + 1
 
 
-@njit(nogil=True)
 def count_union(indptr, indices, other_indptr, other_indices, first, last, count):
     """Write to ``count[i]`` the number of columns that either of two matrices stores in row i."""
     for i in range(first, last):
@@ -61,7 +56,6 @@ def count_union(indptr, indices, other_indptr, other_indices, first, last, count
         count[i] = a_end - indptr[i] + b_end - other_indptr[i] - both
 
 
-@njit(nogil=True)
 def merge_rows(
     indptr,
     indices,
@@ -97,7 +91,6 @@ def merge_rows(
             at += 1
 
 
-@njit(nogil=True)
 def breadth_first(indptr, indices, start, order, depth):
     """Search from ``start``: write the vertices to ``order`` as they are found, and their ``depth``.
 

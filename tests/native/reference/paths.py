@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
-
 #: Number of sources searched together. If they are close to each other, their fronts nearly coincide, and one
 #: visit of a vertex serves all.
 LANES = 16
 
 
-@njit(nogil=True, fastmath={"nnan", "nsz", "contract"})
 def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_length, distance):
     """Compute distances (m, LANES) from ``LANES`` sources.
 
@@ -51,7 +48,6 @@ def shortest_paths(indptr, indices, lengths, seed_start, seed_vertex, seed_lengt
                 size = _decrease_key(heap, place, key, size, v, least)
 
 
-@njit(nogil=True)
 def update_nearest_source(indptr, indices, lengths, source, step, nearest):
     """Update ``nearest`` (m,), the distances to the nearest of some sources, for an additional ``source``.
 
@@ -101,7 +97,6 @@ def update_nearest_source(indptr, indices, lengths, source, step, nearest):
         n_far = kept
 
 
-@njit(nogil=True, inline="always")
 def _smallest_distance(far, n_far, state, nearest):
     """Return the smallest distance among the vertices that wait in the list."""
     least = np.inf
@@ -111,7 +106,6 @@ def _smallest_distance(far, n_far, state, nearest):
     return least
 
 
-@njit(nogil=True)
 def shortest_through(indptr, indices, lengths, onward, out):
     """Compute ``out[y, l] = min_v lengths[y, v] + onward[v, l]`` over the stored entries of row ``y``.
 
@@ -127,7 +121,6 @@ def shortest_through(indptr, indices, lengths, onward, out):
                     out[y, k] = d
 
 
-@njit(nogil=True)
 def store_rows(distance, rank, rows, out):
     """Store lanes of ``distance`` (m, LANES) as rows, ``out[rows[b], i] = distance[rank[i], b]``."""
     for first in range(0, len(rank), 64):  # lines that stay in the cache for all rows
@@ -138,7 +131,6 @@ def store_rows(distance, rank, rows, out):
                 row[i] = distance[rank[i], b]
 
 
-@njit(nogil=True, fastmath={"nnan", "nsz", "contract"})
 def half_square_products(indptr, indices, lengths, distance, V, single, out):
     """Compute ``out[y, c] = sum_b k(y, b) V[b, c]`` with ``k = -d^2 / 2``, rounded to ``single`` precision.
 
@@ -169,7 +161,6 @@ def half_square_products(indptr, indices, lengths, distance, V, single, out):
             out[y, c] = total
 
 
-@njit(nogil=True, inline="always")
 def _decrease_key(heap, place, key, size, v, value):
     """Lower the key of ``v``, or insert it; a node of the heap has four children."""
     key[v] = value
@@ -190,7 +181,6 @@ def _decrease_key(heap, place, key, size, v, value):
     return size
 
 
-@njit(nogil=True, inline="always")
 def _pop(heap, place, key, size):
     """Remove the vertex with the smallest key."""
     place[heap[0]] = -1

@@ -10,15 +10,11 @@ once.
 from __future__ import annotations
 
 import numpy as np
+from native.reference.paths import LANES
 
-from eigenscape._compiled.jit import njit
-from eigenscape._compiled.paths import LANES
-
-_FAST = {"nnan", "nsz", "contract"}
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True, inline="always")
 def _count_bits(x):
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -26,7 +22,6 @@ def _count_bits(x):
     return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(nogil=True, inline="always")
 def _bits(words, out):
     """Write the positions of the bits that are set to ``out``, and return their number."""
     count = 0
@@ -40,7 +35,6 @@ def _bits(words, out):
     return count
 
 
-@njit(nogil=True, inline="always")
 def _unlink(v, degree, head, after, before):
     if before[v] >= 0:
         after[before[v]] = after[v]
@@ -50,7 +44,6 @@ def _unlink(v, degree, head, after, before):
         before[after[v]] = before[v]
 
 
-@njit(nogil=True, inline="always")
 def _link(v, degree, head, after, before):
     first = head[degree]
     head[degree], after[v], before[v] = v, first, -1
@@ -58,7 +51,6 @@ def _link(v, degree, head, after, before):
         before[first] = v
 
 
-@njit(nogil=True)
 def minimum_degree(indptr, indices, max_cost):
     """Compute an order of elimination with little fill: always a vertex with the fewest neighbours.
 
@@ -124,7 +116,6 @@ def minimum_degree(indptr, indices, max_cost):
     return order, count, up[:size], n_listed
 
 
-@njit(nogil=True)
 def depth_first(order, start, up, n_sparse):
     """Renumber the first ``n_sparse`` vertices so that those eliminated into each other are consecutive.
 
@@ -172,7 +163,6 @@ def depth_first(order, start, up, n_sparse):
     return new_order, rank, new_start, new_up
 
 
-@njit(nogil=True)
 def eliminate(indptr, indices, lengths, order, rank, start, up, weight, core):
     """Compute the lengths ``weight`` of the edges ``(v, up(v))``, and those that remain in ``core`` (l, l).
 
@@ -217,7 +207,6 @@ def eliminate(indptr, indices, lengths, order, rank, start, up, weight, core):
                     target[x] = min(target[x], weight[i] + weight[j])
 
 
-@njit(nogil=True, fastmath=_FAST)
 def sweep(start, up, weight, core, seed_start, seed_vertex, seed_length, distance):
     """Compute distances (m, LANES) from ``LANES`` sources.
 
@@ -249,7 +238,6 @@ def sweep(start, up, weight, core, seed_start, seed_vertex, seed_length, distanc
         _descend(distance, v, up, weight, start[v], start[v + 1])
 
 
-@njit(nogil=True, fastmath=_FAST, inline="always")
 def _descend(distance, v, up, weight, begin, end):
     """Compute ``d(v) = min_u w(v, u) + d(u)`` over ``u`` in ``up(v)``, four of them at a time."""
     near = distance[v]
@@ -264,7 +252,6 @@ def _descend(distance, v, up, weight, begin, end):
             near[b] = min(d, f3[b] + w3)
 
 
-@njit(nogil=True, fastmath=_FAST)
 def _through_core(core, reached, distance, n_sources):
     """Compute ``d(x) = min_t d(t) + core(t, x)`` over the vertices ``t`` that each source has reached."""
     n_core = len(core)
@@ -284,7 +271,6 @@ def _through_core(core, reached, distance, n_sources):
             distance[x, b] = rows[b, x]
 
 
-@njit(nogil=True, fastmath=_FAST)
 def shortest_of_rows(rows, via, length, out, left, right):
     """Update ``out[x] = min(out[x], min_i length[i] + rows[via[i], x])`` for ``left <= x < right``.
 

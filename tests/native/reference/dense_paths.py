@@ -8,12 +8,9 @@ vertices. Each distance is computed once, for the matrix is symmetric.
 from __future__ import annotations
 
 import numpy as np
-
-from eigenscape._compiled.elimination import shortest_of_rows
-from eigenscape._compiled.jit import njit
+from native.reference.elimination import shortest_of_rows
 
 
-@njit(nogil=True)
 def _finite(row, first, via, length):
     """Write the columns from ``first`` on with finite entries and these entries; return their number."""
     count = 0
@@ -24,7 +21,6 @@ def _finite(row, first, via, length):
     return count
 
 
-@njit(nogil=True)
 def eliminate_within(w, begin, end):
     """Eliminate the vertices ``begin <= v < end``, but update only the edges of these."""
     via, length = np.empty(end - begin, dtype=np.int64), np.empty(end - begin)
@@ -37,7 +33,6 @@ def eliminate_within(w, begin, end):
         shortest_of_rows(w, via[:count], length[:count], w[u], u + 1, len(w))
 
 
-@njit(nogil=True)
 def eliminate_from(w, begin, end, first, last, tile):
     """Update the edges of the vertices ``first <= u < last`` after the elimination of an earlier block.
 
@@ -58,7 +53,6 @@ def eliminate_from(w, begin, end, first, last, tile):
             shortest_of_rows(w, via[i, : count[i]], length[i, : count[i]], w[u], x, right)
 
 
-@njit(nogil=True)
 def later_edges(w, begin, end):
     """Return the edges of the vertices ``begin <= v < end`` to later ones: bounds, vertices and lengths."""
     start = np.zeros(end - begin + 1, dtype=np.int64)
@@ -69,7 +63,6 @@ def later_edges(w, begin, end):
     return start, via[: start[-1]], length[: start[-1]]
 
 
-@njit(nogil=True)
 def distances_to(d, begin, end, start, via, length, left, right, block):
     """Compute the distances of the vertices ``begin <= v < end`` to those ``left <= x < right``, all later.
 
@@ -98,7 +91,6 @@ def distances_to(d, begin, end, start, via, length, left, right, block):
             d[x, v] = d[v, x]
 
 
-@njit(nogil=True)
 def distances_within(d, begin, end, start, via, length):
     """Compute the distances between the vertices ``begin <= v < end``, after those to all later ones."""
     for v in range(end - 1, begin - 1, -1):
