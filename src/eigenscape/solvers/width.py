@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from eigenscape._loading import avoids_compiled_code
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import reorder_rows
 from eigenscape._threads import run_parallel
 
 #: Number of rows of a block.
@@ -115,8 +116,7 @@ def _breadth_first_by_scipy(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray
 
 def reordered(A: sparse.csr_array, order: np.ndarray, n_jobs: int | None = None) -> sparse.csr_array:
     """Return ``A[order][:, order]``; the columns of a row are not sorted."""
-    from eigenscape._compiled.hierarchy import reorder_rows
-
+    order = order.astype(A.indices.dtype, copy=False)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=order.dtype)
     indptr = np.concatenate([[0], np.cumsum(np.diff(A.indptr)[order])]).astype(A.indptr.dtype)
