@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def _squared_distances(X, center, out):
     for i in range(X.shape[0]):
         total = 0.0
@@ -17,7 +14,6 @@ def _squared_distances(X, center, out):
         out[i] = total
 
 
-@njit(nogil=True)
 def seed_centers(X, weights, uniform, centers):
     """Choose ``centers`` (k, d) among the rows of ``X`` (n, d) (Arthur and Vassilvitskii 2007).
 
@@ -38,7 +34,7 @@ def seed_centers(X, weights, uniform, centers):
             i = min(np.searchsorted(cumulative, uniform[c, t] * cumulative[-1], side="right"), n - 1)
             _squared_distances(X, X[i], trial)
             np.minimum(trial, nearest, trial)
-            total = (weights * trial).sum()
+            total = np.cumsum(weights * trial)[-1]  # in this order
             if total < lowest:
                 lowest = total
                 centers[c] = X[i]
@@ -46,19 +42,18 @@ def seed_centers(X, weights, uniform, centers):
         nearest[:] = best
 
 
-@njit(nogil=True)
-def improve_centers(X, weights, centers, max_iter, tol):
+def improve_centers(X, weights, centers, max_iter, tol, inertia):
     """Move ``centers`` to the means of the rows nearest to them until they move by at most ``tol``.
 
     Means are weighted. ``tol`` is a sum of squares. An empty cluster takes the row farthest from its centre.
-    Returns the weighted sum of the squared distances of all rows to the nearest centre.
+    ``inertia`` (1,) becomes the weighted sum of the squared distances of all rows to the nearest centre.
     """
     n, d = X.shape
     k = len(centers)
     sums, counts, distance = np.empty((k, d)), np.empty(k), np.empty(n)
     for step in range(max_iter + 1):
         sums[:], counts[:] = 0.0, 0
-        inertia = 0.0
+        inertia[0] = 0.0
         for i in range(n):
             nearest, label = np.inf, 0
             for c in range(k):
@@ -69,7 +64,7 @@ def improve_centers(X, weights, centers, max_iter, tol):
                 if total < nearest:
                     nearest, label = total, c
             distance[i] = nearest
-            inertia += weights[i] * nearest
+            inertia[0] += weights[i] * nearest
             counts[label] += weights[i]
             for f in range(d):
                 sums[label, f] += weights[i] * X[i, f]
@@ -86,4 +81,3 @@ def improve_centers(X, weights, centers, max_iter, tol):
                 distance[farthest] = 0.0
         if moved <= tol:
             break
-    return inertia

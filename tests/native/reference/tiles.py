@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
-
 #: 1.5 * 2^52 + 1023: added to a small number, it leaves the nearest integer plus 1023 in the lowest bits.
 _ROUND = 6755399441055744.0 + 1023
 _LOG2_E = 1.4426950408889634
@@ -15,14 +13,13 @@ _LOG_2_HIGH, _LOG_2_LOW = 0.69314718036912381649, 1.90821492927058770002e-10
 _LOWEST = -708.0
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"}, error_model="numpy")
 def exponential_tile(flat, stride, left, right):
     """Compute ``exp(min(x[i, j] - left[i] - right[j], 0))`` in place; 0 below ``exp(-708)``.
 
-    Row ``i`` of the tile ``x`` begins at ``flat[i * stride]``: a contiguous array, so that rows are vectors.
+    Row ``i`` of the tile ``x`` begins at ``flat[i * stride]``.
 
     ``exp(x) = 2^k exp(r)`` with ``k`` the integer nearest to ``x / log 2``, and ``exp(r)`` by its Taylor
-    series of degree 13; exact to one unit in the last place. In SIMD registers, unlike ``np.exp``.
+    series of degree 13; exact to one unit in the last place.
     """
     columns = len(right)
     power = np.empty(columns)
@@ -36,19 +33,13 @@ def exponential_tile(flat, stride, left, right):
             power[j] = k
             k -= _ROUND
             r = (x - k * _LOG_2_HIGH) - k * _LOG_2_LOW
-            p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
-            p = p * r + 1.0 / 39916800.0
-            p = p * r + 1.0 / 3628800.0
-            p = p * r + 1.0 / 362880.0
-            p = p * r + 1.0 / 40320.0
-            p = p * r + 1.0 / 5040.0
-            p = p * r + 1.0 / 720.0
-            p = p * r + 1.0 / 120.0
-            p = p * r + 1.0 / 24.0
-            p = p * r + 1.0 / 6.0
-            p = p * r + 0.5
-            p = p * r + 1.0
-            p = p * r + 1.0
+            r2 = r * r
+            r4 = r2 * r2
+            a = (1.0 / 2.0 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0))
+            b = (1.0 / 720.0 + r * (1.0 / 5040.0)) + r2 * (1.0 / 40320.0 + r * (1.0 / 362880.0))
+            c = 1.0 / 3628800.0 + r * (1.0 / 39916800.0)
+            c = c + r2 * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0))
+            p = 1.0 + (r + r2 * ((a + r4 * b) + (r4 * r4) * c))
             row[j] = p if x >= _LOWEST else 0.0
         for j in range(columns):
             bits[j] <<= 52

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenscape._compiled.jit import njit
 
-
-@njit(nogil=True)
 def reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, out_indices, out_data):
     """Write the rows ``first`` to ``last`` of ``A[order][:, order]``; ``rank`` is the inverse order."""
     for r in range(first, last):
@@ -21,7 +18,6 @@ def reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, ou
             at += 1
 
 
-@njit(nogil=True)
 def group_vertices(indptr, indices, data, strength, group):
     """Partition the vertices into a root and its neighbours each; return the number of groups.
 
@@ -58,14 +54,18 @@ def group_vertices(indptr, indices, data, strength, group):
     return count
 
 
-@njit(nogil=True)
-def multiply_sparse(a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, n_columns, first, last):
-    """Return the rows ``first`` to ``last`` of ``A B``: numbers of entries, columns and values."""
+def product_size(a_indptr, a_indices, b_indptr, first, last):
+    """Return the number of products of entries in the rows ``first`` to ``last`` of ``A B``."""
     size = 0
     for e in range(a_indptr[first], a_indptr[last]):
         size += b_indptr[a_indices[e] + 1] - b_indptr[a_indices[e]]
-    count = np.empty(last - first, dtype=np.int64)
-    indices, data = np.empty(size, dtype=a_indices.dtype), np.empty(size)
+    return size
+
+
+def multiply_sparse(
+    a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, n_columns, first, last, count, indices, data
+):
+    """Write the rows ``first`` to ``last`` of ``A B``: numbers of entries, columns and values."""
     place = np.full(n_columns, -1, dtype=np.int64)  # of the entry of each column in the current row
     used = 0
     for i in range(first, last):
@@ -82,10 +82,9 @@ def multiply_sparse(a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, n_
                 else:
                     data[place[c]] += value * b_data[f]
         count[i - first] = used - start
-    return count, indices[:used].copy(), data[:used].copy()
+    return used
 
 
-@njit(nogil=True)
 def smooth_rows(indptr, indices, data, group, values, step):
     """Replace ``B = A P0`` by ``P0 - diag(step) B``; ``P0`` has ``values[i]`` in column ``group[i]``."""
     for i in range(len(indptr) - 1):
@@ -95,33 +94,13 @@ def smooth_rows(indptr, indices, data, group, values, step):
                 data[e] += values[i]
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def multiply_four(indptr, indices, data, V, first, last, out):
-    """Compute ``out = A V`` for the rows ``first`` to ``last``."""
-    zero = V.dtype.type(0)
-    for q in range(0, V.shape[1], 4):
-        for r in range(first, last):
-            a, b, c, d = zero, zero, zero, zero
-            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                w, j = data[e], np.uint64(indices[e])
-                a += w * V[j, q]
-                b += w * V[j, q + 1]
-                c += w * V[j, q + 2]
-                d += w * V[j, q + 3]
-            out[r, q] = a
-            out[r, q + 1] = b
-            out[r, q + 2] = c
-            out[r, q + 3] = d
-
-
-@njit(nogil=True, fastmath={"contract", "nsz"})
 def first_residual(indptr, indices, data, step, B, first, last, out):
     """Compute ``out = B - A diag(step) B`` for the rows ``first`` to ``last``: after one step from zero."""
     for q in range(0, B.shape[1], 4):
         for r in range(first, last):
             a, b, c, d = B[r, q], B[r, q + 1], B[r, q + 2], B[r, q + 3]
-            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                j = np.uint64(indices[e])
+            for e in range(indptr[r], indptr[r + 1]):
+                j = indices[e]
                 w = data[e] * step[j]
                 a -= w * B[j, q]
                 b -= w * B[j, q + 1]
@@ -133,15 +112,14 @@ def first_residual(indptr, indices, data, step, B, first, last, out):
             out[r, q + 3] = d
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"})
 def correct_rows(indptr, indices, data, step, B, Y, first, last, out):
     """Compute ``out = diag(step) B + P Y`` for the rows ``first`` to ``last``."""
     for q in range(0, B.shape[1], 4):
         for r in range(first, last):
             s = step[r]
             a, b, c, d = s * B[r, q], s * B[r, q + 1], s * B[r, q + 2], s * B[r, q + 3]
-            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                w, j = data[e], np.uint64(indices[e])
+            for e in range(indptr[r], indptr[r + 1]):
+                w, j = data[e], indices[e]
                 a += w * Y[j, q]
                 b += w * Y[j, q + 1]
                 c += w * Y[j, q + 2]
@@ -152,14 +130,13 @@ def correct_rows(indptr, indices, data, step, B, Y, first, last, out):
             out[r, q + 3] = d
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"})
 def relax_rows(indptr, indices, data, step, B, X, first, last, out):
     """Compute ``out = X + diag(step) (B - A X)`` for the rows ``first`` to ``last``."""
     for q in range(0, B.shape[1], 4):
         for r in range(first, last):
             a, b, c, d = B[r, q], B[r, q + 1], B[r, q + 2], B[r, q + 3]
-            for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                w, j = data[e], np.uint64(indices[e])
+            for e in range(indptr[r], indptr[r + 1]):
+                w, j = data[e], indices[e]
                 a -= w * X[j, q]
                 b -= w * X[j, q + 1]
                 c -= w * X[j, q + 2]
@@ -169,68 +146,3 @@ def relax_rows(indptr, indices, data, step, B, X, first, last, out):
             out[r, q + 1] = X[r, q + 1] + s * b
             out[r, q + 2] = X[r, q + 2] + s * c
             out[r, q + 3] = X[r, q + 3] + s * d
-
-
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def products_with(K, Z, R, S, first, last, out):
-    """Add ``K'Z``, the column products ``Z.R`` and ``Z.S`` of the rows ``first`` to ``last`` to ``out``."""
-    known, columns = K.shape[1], Z.shape[1]
-    for i in range(first, last):
-        for k in range(known):
-            for c in range(columns):
-                out[k, c] += K[i, k] * Z[i, c]
-        for c in range(columns):
-            out[known, c] += Z[i, c] * R[i, c]
-            out[known + 1, c] += Z[i, c] * S[i, c]
-
-
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def next_direction(K, Z, inside, forward, first, last, P):
-    """Replace ``P`` by ``Z - K inside + P diag(forward)`` in the rows ``first`` to ``last``."""
-    for i in range(first, last):
-        for c in range(Z.shape[1]):
-            P[i, c] = Z[i, c] + P[i, c] * forward[c]
-        for k in range(K.shape[1]):
-            for c in range(Z.shape[1]):
-                P[i, c] -= K[i, k] * inside[k, c]
-
-
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def subtract_scaled(P, values, first, last, Q):
-    """Subtract ``P diag(values)`` from ``Q`` in the rows ``first`` to ``last``."""
-    for i in range(first, last):
-        for c in range(P.shape[1]):
-            Q[i, c] -= P[i, c] * values[c]
-
-
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def advance_solution(K, P, Q, inside, length, first, last, X, R, S, out):
-    """Add ``P diag(length)`` to ``X`` and subtract ``(Q - K inside) diag(length)`` from ``R``.
-
-    ``S`` becomes the former ``R``; the column products ``R.R`` are added to ``out``.
-    """
-    for i in range(first, last):
-        for k in range(K.shape[1]):
-            for c in range(P.shape[1]):
-                Q[i, c] -= K[i, k] * inside[k, c]
-        for c in range(P.shape[1]):
-            X[i, c] += P[i, c] * length[c]
-            S[i, c] = R[i, c]
-            R[i, c] -= Q[i, c] * length[c]
-            out[c] += R[i, c] * R[i, c]
-
-
-@njit(nogil=True)
-def divide_columns(B, scale, first, last, out):
-    """Compute ``out = B diag(scale)^-1`` for the rows ``first`` to ``last``."""
-    for i in range(first, last):
-        for c in range(B.shape[1]):
-            out[i, c] = B[i, c] / scale[c]
-
-
-@njit(nogil=True)
-def multiply_columns(B, scale, first, last, out):
-    """Compute ``out = B diag(scale)`` for the rows ``first`` to ``last``."""
-    for i in range(first, last):
-        for c in range(out.shape[1]):
-            out[i, c] = B[i, c] * scale[c]
