@@ -41,9 +41,7 @@ _UNNEEDED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "most"), [("LaplacianEigenmaps", 130), ("Isomap", 130), ("KernelPCA", 120)]
-)
+@pytest.mark.parametrize(("name", "most"), [("LaplacianEigenmaps", 130), ("Isomap", 130), ("KernelPCA", 120)])
 def test_a_fit_imports_what_it_needs(name: str, most: int) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _CODE.format(name=name)], capture_output=True, text=True
