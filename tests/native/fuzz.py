@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from native import comparing
+from scipy.linalg import cython_blas
 
 from eigenscape._native import loops
 
@@ -263,6 +264,7 @@ def main():
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    loops.set_blas(cython_blas.__pyx_capi__["sgemm"])
     corpus = pickle.loads(options.corpus.read_bytes()).get(options.name, []) if options.corpus else []
     numbers = range(options.calls) if options.only is None else [options.only]
     print("returned", fuzz(options.name, options.seed, numbers, corpus))

@@ -137,7 +137,7 @@ def _products_from_vertices(
 
 
 def _for_batches(
-    function: Callable[[np.ndarray, np.ndarray], None],
+    function: Callable[[np.ndarray, np.ndarray], object],
     search: _PathSearch | Elimination,
     entries: sparse.csr_array,
     advance: Advance,

@@ -212,8 +212,9 @@ class AffineMixture:
         """Return the outputs (n, c) before any division, at points with known kernel weights."""
         outputs = np.empty((len(X), self.offsets.shape[1]))
         M = weights.matrix
-        X, *affine = map(as_contiguous_float64, (X, self.kernels.centers, self.slopes, self.offsets))
-        mix_affine(X, M.indptr, M.indices, M.data, *affine, outputs)
+        X, centers = as_contiguous_float64(X), as_contiguous_float64(self.kernels.centers)
+        slopes, offsets = as_contiguous_float64(self.slopes), as_contiguous_float64(self.offsets)
+        mix_affine(X, M.indptr, M.indices, M.data, centers, slopes, offsets, outputs)
         return outputs
 
     def jacobian(self, X: np.ndarray) -> np.ndarray:
