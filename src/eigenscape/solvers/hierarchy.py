@@ -195,14 +195,19 @@ def _sparse_product(A: sparse.csr_array, B: sparse.csr_array, team: Team) -> spa
     """Compute ``A B``; the columns of a row are not sorted."""
     index = np.promote_types(A.indices.dtype, B.indices.dtype)
     starts, columns = A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False)
-    right: Any = (B.indptr.astype(index, copy=False), B.indices.astype(index, copy=False), B.data)
+    inner, targets = B.indptr.astype(index, copy=False), B.indices.astype(index, copy=False)
 
     def rows(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         first, last = block.start, block.stop
-        size = product_size(starts, columns, right[0], first, last)
+        size = product_size(starts, columns, inner, first, last)
         count = np.empty(last - first, dtype=np.int64)
         indices, data = np.empty(size, dtype=index), np.empty(size)
-        used = multiply_sparse(starts, columns, A.data, *right, B.shape[1], first, last, count, indices, data)
+        used = multiply_sparse(
+            *(starts, columns, A.data),
+            *(inner, targets, B.data),
+            *(B.shape[1], first, last),
+            *(count, indices, data),
+        )
         return count, indices[:used].copy(), data[:used].copy()
 
     count, indices, data = zip(*team(rows, row_blocks(A.shape[0], 1, _ROWS)), strict=True)
