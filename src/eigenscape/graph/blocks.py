@@ -143,7 +143,8 @@ class BlockIndex(RowSearch):
         def one(block: slice) -> None:
             if bounds is not None:
                 rows = np.ascontiguousarray(Y[block], dtype=np.float64)
-                nearest_exact(rows, self.X, *bound(bounds, block), length[block], index[block])
+                rough, base, slack = bound(bounds, block)
+                nearest_exact(rows, self.X, rough, base, slack, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])
             else:
