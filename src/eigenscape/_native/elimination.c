@@ -40,6 +40,48 @@ static inline int64_t positions(const uint64_t *words, int64_t first, int64_t la
     return count;
 }
 
+/* Add the elements of one set to another, and return how many were not in it. Bits are counted in the bytes of four
+ * words at once, each of which is at most 8 at a time. */
+static inline int64_t unite(uint64_t *restrict set, const uint64_t *restrict other, int64_t words) {
+    typedef uint64_t four __attribute__((vector_size(32)));
+    const uint64_t ones = UINT64_MAX / 255;
+    int64_t added = 0, i = 0;
+    while (i + 4 <= words) {
+        four bytes = {0};
+        for (int times = 0; times < 31 && i + 4 <= words; times++, i += 4) {
+            four before, own, x;
+            memcpy(&before, set + i, sizeof(four));
+            memcpy(&own, other + i, sizeof(four));
+            x = own & ~before;
+            before |= own;
+            memcpy(set + i, &before, sizeof(four));
+            x -= (x >> 1) & (0x55 * ones);
+            x = (x & (0x33 * ones)) + ((x >> 2) & (0x33 * ones));
+            bytes += (x + (x >> 4)) & (0x0f * ones);
+        }
+        for (int k = 0; k < 4; k++) { /* bytes to pairs of bytes, which are added */
+            const uint64_t pairs = (bytes[k] & (UINT64_MAX / 257)) + ((bytes[k] >> 8) & (UINT64_MAX / 257));
+            added += (int64_t)((pairs * (UINT64_MAX / 65535)) >> 48);
+        }
+    }
+    for (; i < words; i++) {
+        added += __builtin_popcountll(other[i] & ~set[i]);
+        set[i] |= other[i];
+    }
+    return added;
+}
+
+/* The same of the words `filled` of a set; the others have no elements. */
+static inline int64_t unite_some(uint64_t *restrict set, const uint64_t *restrict other, const int32_t *filled,
+                                 int64_t n_filled) {
+    int64_t added = 0;
+    for (int64_t i = 0; i < n_filled; i++) {
+        added += __builtin_popcountll(other[filled[i]] & ~set[filled[i]]);
+        set[filled[i]] |= other[filled[i]];
+    }
+    return added;
+}
+
 #include "each.h"
 #define TYPES ddl
 
@@ -67,17 +109,19 @@ int64_t NAME(depth_first)(const argument *a) {
     int32_t *child = room(p + 1, sizeof(int32_t)), *sibling = room(p, sizeof(int32_t));
     int32_t *place = room(p, sizeof(int32_t)), *stack = room(p + 1, sizeof(int32_t)); /* place: new number of each */
     int32_t *some = room(64 * words, sizeof(int32_t));
-    uint64_t *row = room(words, sizeof(uint64_t));
+    int32_t *listed = room(a[6].size, sizeof(int32_t)), *columns = room(a[6].size, sizeof(int32_t));
+    int64_t *column_start = room(m + 1, sizeof(int64_t)), *cursor = room(p, sizeof(int64_t));
     int64_t answer = NO_MEMORY;
-    if (!child || !sibling || !place || !stack || !some || !row) goto done;
+    if (!child || !sibling || !place || !stack || !some || !listed || !columns || !column_start || !cursor) goto done;
     answer = BAD_INDEX;
     memset(child, 0xff, (size_t)(p + 1) * sizeof(int32_t));
     for (int64_t v = p - 1; v >= 0; v--) {
         const int64_t count = positions(near + order[v] * words, 0, words, some);
-        if (count != start[v + 1] - start[v]) goto done;
+        if (count != start[v + 1] - start[v] || start[v] < 0 || start[v + 1] > a[6].size) goto done;
         int32_t parent = (int32_t)p; /* a root */
         for (int64_t i = 0; i < count; i++) {
             if (some[i] >= m || rank[some[i]] <= v) goto done;
+            listed[start[v] + i] = some[i];
             if (rank[some[i]] < parent) parent = rank[some[i]];
         }
         sibling[v] = child[parent];
@@ -98,19 +142,16 @@ int64_t NAME(depth_first)(const argument *a) {
     }
     for (int64_t v = 0; v < p; v++) new_start[v + 1] += new_start[v];
     for (int64_t v = 0; v < m; v++) rank[new_order[v]] = (int32_t)v;
-    memset(row, 0, (size_t)words * sizeof(uint64_t));
-    for (int64_t v = 0; v < p; v++) { /* ranks are sorted as bits */
-        const int64_t count = positions(near + new_order[v] * words, 0, words, some);
-        int64_t first = words, last = 0;
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t u = rank[some[i]];
-            row[u >> 6] |= bit_of(u);
-            first = least(first, u >> 6);
-            last = most(last, (u >> 6) + 1);
-        }
-        positions(row, first, last, up + new_start[v]);
-        for (int64_t i = first; i < last; i++) row[i] = 0;
+    /* Rows are sorted by two transpositions. */
+    memset(column_start, 0, (size_t)(m + 1) * sizeof(int64_t));
+    for (int64_t e = 0; e < start[p]; e++) column_start[rank[listed[e]] + 1]++;
+    for (int64_t u = 0; u < m; u++) column_start[u + 1] += column_start[u];
+    for (int64_t v = 0; v < p; v++) {
+        cursor[v] = new_start[v];
+        for (int64_t e = start[v]; e < start[v + 1]; e++) columns[column_start[rank[listed[e]]]++] = place[v];
     }
+    for (int64_t u = 0, e = 0; u < m; u++) /* column_start[u] is now the end of column u */
+        for (; e < column_start[u]; e++) up[cursor[columns[e]]++] = (int32_t)u;
     answer = 0;
 done:
     free(child);
@@ -118,7 +159,10 @@ done:
     free(place);
     free(stack);
     free(some);
-    free(row);
+    free(listed);
+    free(columns);
+    free(column_start);
+    free(cursor);
     return answer;
 }
 
@@ -278,13 +322,8 @@ int64_t NAME(minimum_degree)(const argument *a) {
                 answer = BAD_INDEX;
                 goto done;
             }
-            int64_t joined = 0;
             own[u >> 6] ^= bit_of(u);
-            for (int64_t t = 0; t < n_filled; t++) {
-                const uint64_t before = other[filled[t]], now = before | own[filled[t]];
-                joined += __builtin_popcountll(before ^ now);
-                other[filled[t]] = now;
-            }
+            const int64_t joined = 3 * n_filled < words ? unite_some(other, own, filled, n_filled) : unite(other, own, words);
             own[u >> 6] ^= bit_of(u);
             other[v >> 6] ^= bit_of(v);
             unlink_vertex(&l, u, degree[u]);
