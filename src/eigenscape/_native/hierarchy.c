@@ -7,6 +7,7 @@
 #include "native.h"
 #include "each.h"
 #else
+#include "sparse_rows.h"
 
 /* reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, out_indices, out_data): write the rows
  * first to last of A[order][:, order]; rank is the inverse order. */
@@ -23,7 +24,7 @@ int64_t NAME(reorder_rows)(const argument *a) {
         const int64_t i = order[r], at = out_indptr[r];
         REQUIRE_INDEX(WITHIN(i, n));
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && start <= end && end <= size && at >= 0 && at <= size - (end - start));
+        REQUIRE_INDEX(ROW_FITS(start, end, size) && at >= 0 && at <= size - (end - start));
         for (int64_t e = start; e < end; e++) {
             REQUIRE_INDEX(WITHIN(indices[e], n));
             out_indices[at + e - start] = rank[indices[e]];
@@ -50,7 +51,7 @@ int64_t NAME(group_vertices)(const argument *a) {
     for (int64_t i = 0; i < n; i++) group[i] = -1;
     for (int64_t i = 0; i < n; i++) {
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         REAL limit = 0;
         for (int64_t e = start; e < end; e++) {
             REQUIRE_INDEX(WITHIN(indices[e], n));
@@ -85,12 +86,14 @@ int64_t NAME(product_size)(const argument *a) {
     const int64_t n = a[2].size - 1, first = a[3].n, last = a[4].n;
     REQUIRE_SHAPE(n >= 0 && first >= 0 && first <= last && last < a[0].size);
     const int64_t start = a_indptr[first], end = a_indptr[last];
-    REQUIRE_INDEX(start >= 0 && end <= a[1].size);
+    REQUIRE_INDEX(ROW_FITS(start, end, a[1].size));
     int64_t size = 0;
     for (int64_t e = start; e < end; e++) {
         const int64_t j = a_indices[e];
         REQUIRE_INDEX(WITHIN(j, n) && b_indptr[j] >= 0 && b_indptr[j] <= b_indptr[j + 1]);
-        size += b_indptr[j + 1] - b_indptr[j];
+        const int64_t added = b_indptr[j + 1] - b_indptr[j];
+        REQUIRE_INDEX(added <= INT64_MAX - size);
+        size += added;
     }
     return size;
 }
@@ -113,13 +116,14 @@ int64_t NAME(multiply_sparse)(const argument *a) {
     int64_t used = 0, answer = BAD_INDEX;
     for (int64_t i = first; i < last; i++) {
         const int64_t begin = used, start = a_indptr[i], end = a_indptr[i + 1];
-        if (start < 0 || end > a[1].size) goto done;
+        if (!ROW_FITS(start, end, a[1].size)) goto done;
         for (int64_t e = start; e < end; e++) {
             const int64_t j = a_indices[e];
-            if (!WITHIN(j, n) || b_indptr[j] < 0 || b_indptr[j + 1] > a[4].size) goto done;
+            if (!WITHIN(j, n)) goto done;
             const double value = a_data[e];
-            const int64_t b_end = b_indptr[j + 1];
-            for (int64_t f = b_indptr[j]; f < b_end; f++) {
+            const int64_t b_start = b_indptr[j], b_end = b_indptr[j + 1];
+            if (!ROW_FITS(b_start, b_end, a[4].size)) goto done;
+            for (int64_t f = b_start; f < b_end; f++) {
                 const int64_t c = b_indices[f];
                 if (!WITHIN(c, n_columns)) goto done;
                 if (place[c] < begin) {
@@ -151,7 +155,7 @@ int64_t NAME(smooth_rows)(const argument *a) {
     REQUIRE_SHAPE(a[0].size == n + 1 && a[1].size == a[2].size && a[4].size == n && a[5].size == n);
     for (int64_t i = 0; i < n; i++) {
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t e = start; e < end; e++) {
             data[e] *= -step[i];
             if (indices[e] == group[i]) data[e] += values[i];
@@ -171,7 +175,7 @@ int64_t NAME(first_residual)(const argument *a) {
     REQUIRE_SHAPE(a[7].shape[0] == n && a[7].shape[1] == columns && first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(sum, B + r * columns + c);
@@ -200,7 +204,7 @@ int64_t NAME(correct_rows)(const argument *a) {
     REQUIRE_SHAPE(first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(values, B + r * columns + c);
@@ -229,7 +233,7 @@ int64_t NAME(relax_rows)(const argument *a) {
     REQUIRE_SHAPE(first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(sum, B + r * columns + c);
