@@ -55,24 +55,27 @@ int64_t NAME(group_vertices)(const argument *a) {
         REAL limit = 0;
         for (int64_t e = start; e < end; e++) {
             REQUIRE_INDEX(WITHIN(indices[e], n));
-            const REAL weight = (REAL)fabs((double)data[e]);
-            if (indices[e] != i && weight > limit) limit = weight;
+            const REAL weight = indices[e] == i ? 0 : (REAL)fabs((double)data[e]);
+            limit = weight > limit ? weight : limit;
         }
         limit = (REAL)(limit * strength);
-        int is_root = 1;
+        int is_root = 1; /* group[i] is still -1, so that the entry on the diagonal does not count */
         for (int64_t e = start; e < end && is_root; e++)
-            is_root = !(indices[e] != i && fabs((double)data[e]) >= limit && group[indices[e]] >= 0);
+            is_root = !((fabs((double)data[e]) >= limit) & (group[indices[e]] >= 0));
         if (is_root) group[i] = count++;
     }
     for (int64_t i = 0; i < n; i++) { /* -2 - g stands for the group g that i joins, so that i is not a root */
         double strongest = 0;
         if (group[i] >= 0) continue;
+        int32_t joined = -1;
         for (int64_t e = indptr[i]; e < indptr[i + 1]; e++) {
-            if (group[indices[e]] >= 0 && fabs((double)data[e]) > strongest) {
-                strongest = fabs((double)data[e]);
-                group[i] = -2 - group[indices[e]];
-            }
+            const int32_t root = group[indices[e]];
+            const double weight = fabs((double)data[e]);
+            const int is_stronger = (root >= 0) & (weight > strongest);
+            strongest = is_stronger ? weight : strongest;
+            joined = is_stronger ? -2 - root : joined;
         }
+        group[i] = joined;
     }
     for (int64_t i = 0; i < n; i++)
         if (group[i] < -1) group[i] = -2 - group[i];
@@ -102,15 +105,16 @@ int64_t NAME(product_size)(const argument *a) {
  * data): write the rows first to last of A B: the numbers of their entries, columns and values; answer the number of
  * all entries. indices and data have room for product_size of them. */
 int64_t NAME(multiply_sparse)(const argument *a) {
-    const INDEX *a_indptr = a[0].data, *a_indices = a[1].data, *b_indptr = a[3].data, *b_indices = a[4].data;
-    const double *a_data = a[2].data, *b_data = a[5].data;
+    const INDEX *restrict a_indptr = a[0].data, *restrict a_indices = a[1].data;
+    const INDEX *restrict b_indptr = a[3].data, *restrict b_indices = a[4].data;
+    const double *restrict a_data = a[2].data, *restrict b_data = a[5].data;
     const int64_t n = a[3].size - 1, n_columns = a[6].n, first = a[7].n, last = a[8].n, capacity = a[10].size;
     int64_t *count = a[9].data;
     INDEX *restrict indices = a[10].data;
     double *restrict data = a[11].data;
     REQUIRE_SHAPE(a[1].size == a[2].size && a[4].size == a[5].size && a[11].size == capacity && n >= 0);
     REQUIRE_SHAPE(first >= 0 && first <= last && last < a[0].size && a[9].size == last - first && n_columns >= 0);
-    int64_t *place = room(n_columns, sizeof(int64_t)); /* of the entry of each column in the current row */
+    int64_t *restrict place = room(n_columns, sizeof(int64_t)); /* of the entry of each column in the current row */
     if (!place) return NO_MEMORY;
     for (int64_t c = 0; c < n_columns; c++) place[c] = -1;
     int64_t used = 0, answer = BAD_INDEX;
