@@ -7,6 +7,7 @@
 #include "native.h"
 #include "each.h"
 #else
+#include "sparse_rows.h"
 
 /* reorder_rows(indptr, indices, data, order, rank, first, last, out_indptr, out_indices, out_data): write the rows
  * first to last of A[order][:, order]; rank is the inverse order. */
@@ -23,7 +24,7 @@ int64_t NAME(reorder_rows)(const argument *a) {
         const int64_t i = order[r], at = out_indptr[r];
         REQUIRE_INDEX(WITHIN(i, n));
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && start <= end && end <= size && at >= 0 && at <= size - (end - start));
+        REQUIRE_INDEX(ROW_FITS(start, end, size) && at >= 0 && at <= size - (end - start));
         for (int64_t e = start; e < end; e++) {
             REQUIRE_INDEX(WITHIN(indices[e], n));
             out_indices[at + e - start] = rank[indices[e]];
@@ -50,28 +51,31 @@ int64_t NAME(group_vertices)(const argument *a) {
     for (int64_t i = 0; i < n; i++) group[i] = -1;
     for (int64_t i = 0; i < n; i++) {
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         REAL limit = 0;
         for (int64_t e = start; e < end; e++) {
             REQUIRE_INDEX(WITHIN(indices[e], n));
-            const REAL weight = (REAL)fabs((double)data[e]);
-            if (indices[e] != i && weight > limit) limit = weight;
+            const REAL weight = indices[e] == i ? 0 : (REAL)fabs((double)data[e]);
+            limit = weight > limit ? weight : limit;
         }
         limit = (REAL)(limit * strength);
-        int is_root = 1;
+        int is_root = 1; /* group[i] is still -1, so that the entry on the diagonal does not count */
         for (int64_t e = start; e < end && is_root; e++)
-            is_root = !(indices[e] != i && fabs((double)data[e]) >= limit && group[indices[e]] >= 0);
+            is_root = !((fabs((double)data[e]) >= limit) & (group[indices[e]] >= 0));
         if (is_root) group[i] = count++;
     }
     for (int64_t i = 0; i < n; i++) { /* -2 - g stands for the group g that i joins, so that i is not a root */
         double strongest = 0;
         if (group[i] >= 0) continue;
+        int32_t joined = -1;
         for (int64_t e = indptr[i]; e < indptr[i + 1]; e++) {
-            if (group[indices[e]] >= 0 && fabs((double)data[e]) > strongest) {
-                strongest = fabs((double)data[e]);
-                group[i] = -2 - group[indices[e]];
-            }
+            const int32_t root = group[indices[e]];
+            const double weight = fabs((double)data[e]);
+            const int is_stronger = (root >= 0) & (weight > strongest);
+            strongest = is_stronger ? weight : strongest;
+            joined = is_stronger ? -2 - root : joined;
         }
+        group[i] = joined;
     }
     for (int64_t i = 0; i < n; i++)
         if (group[i] < -1) group[i] = -2 - group[i];
@@ -85,12 +89,14 @@ int64_t NAME(product_size)(const argument *a) {
     const int64_t n = a[2].size - 1, first = a[3].n, last = a[4].n;
     REQUIRE_SHAPE(n >= 0 && first >= 0 && first <= last && last < a[0].size);
     const int64_t start = a_indptr[first], end = a_indptr[last];
-    REQUIRE_INDEX(start >= 0 && end <= a[1].size);
+    REQUIRE_INDEX(ROW_FITS(start, end, a[1].size));
     int64_t size = 0;
     for (int64_t e = start; e < end; e++) {
         const int64_t j = a_indices[e];
         REQUIRE_INDEX(WITHIN(j, n) && b_indptr[j] >= 0 && b_indptr[j] <= b_indptr[j + 1]);
-        size += b_indptr[j + 1] - b_indptr[j];
+        const int64_t added = b_indptr[j + 1] - b_indptr[j];
+        REQUIRE_INDEX(added <= INT64_MAX - size);
+        size += added;
     }
     return size;
 }
@@ -99,27 +105,29 @@ int64_t NAME(product_size)(const argument *a) {
  * data): write the rows first to last of A B: the numbers of their entries, columns and values; answer the number of
  * all entries. indices and data have room for product_size of them. */
 int64_t NAME(multiply_sparse)(const argument *a) {
-    const INDEX *a_indptr = a[0].data, *a_indices = a[1].data, *b_indptr = a[3].data, *b_indices = a[4].data;
-    const double *a_data = a[2].data, *b_data = a[5].data;
+    const INDEX *restrict a_indptr = a[0].data, *restrict a_indices = a[1].data;
+    const INDEX *restrict b_indptr = a[3].data, *restrict b_indices = a[4].data;
+    const double *restrict a_data = a[2].data, *restrict b_data = a[5].data;
     const int64_t n = a[3].size - 1, n_columns = a[6].n, first = a[7].n, last = a[8].n, capacity = a[10].size;
     int64_t *count = a[9].data;
     INDEX *restrict indices = a[10].data;
     double *restrict data = a[11].data;
     REQUIRE_SHAPE(a[1].size == a[2].size && a[4].size == a[5].size && a[11].size == capacity && n >= 0);
     REQUIRE_SHAPE(first >= 0 && first <= last && last < a[0].size && a[9].size == last - first && n_columns >= 0);
-    int64_t *place = room(n_columns, sizeof(int64_t)); /* of the entry of each column in the current row */
+    int64_t *restrict place = room(n_columns, sizeof(int64_t)); /* of the entry of each column in the current row */
     if (!place) return NO_MEMORY;
     for (int64_t c = 0; c < n_columns; c++) place[c] = -1;
     int64_t used = 0, answer = BAD_INDEX;
     for (int64_t i = first; i < last; i++) {
         const int64_t begin = used, start = a_indptr[i], end = a_indptr[i + 1];
-        if (start < 0 || end > a[1].size) goto done;
+        if (!ROW_FITS(start, end, a[1].size)) goto done;
         for (int64_t e = start; e < end; e++) {
             const int64_t j = a_indices[e];
-            if (!WITHIN(j, n) || b_indptr[j] < 0 || b_indptr[j + 1] > a[4].size) goto done;
+            if (!WITHIN(j, n)) goto done;
             const double value = a_data[e];
-            const int64_t b_end = b_indptr[j + 1];
-            for (int64_t f = b_indptr[j]; f < b_end; f++) {
+            const int64_t b_start = b_indptr[j], b_end = b_indptr[j + 1];
+            if (!ROW_FITS(b_start, b_end, a[4].size)) goto done;
+            for (int64_t f = b_start; f < b_end; f++) {
                 const int64_t c = b_indices[f];
                 if (!WITHIN(c, n_columns)) goto done;
                 if (place[c] < begin) {
@@ -151,7 +159,7 @@ int64_t NAME(smooth_rows)(const argument *a) {
     REQUIRE_SHAPE(a[0].size == n + 1 && a[1].size == a[2].size && a[4].size == n && a[5].size == n);
     for (int64_t i = 0; i < n; i++) {
         const int64_t start = indptr[i], end = indptr[i + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t e = start; e < end; e++) {
             data[e] *= -step[i];
             if (indices[e] == group[i]) data[e] += values[i];
@@ -171,7 +179,7 @@ int64_t NAME(first_residual)(const argument *a) {
     REQUIRE_SHAPE(a[7].shape[0] == n && a[7].shape[1] == columns && first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(sum, B + r * columns + c);
@@ -200,7 +208,7 @@ int64_t NAME(correct_rows)(const argument *a) {
     REQUIRE_SHAPE(first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(values, B + r * columns + c);
@@ -229,7 +237,7 @@ int64_t NAME(relax_rows)(const argument *a) {
     REQUIRE_SHAPE(first >= 0 && last <= n);
     for (int64_t r = first; r < last; r++) {
         const int64_t start = indptr[r], end = indptr[r + 1];
-        REQUIRE_INDEX(start >= 0 && end <= a[2].size);
+        REQUIRE_INDEX(ROW_FITS(start, end, a[2].size));
         for (int64_t c = 0; c < columns; c += PACKED) {
             PACK sum, values;
             GET(sum, B + r * columns + c);

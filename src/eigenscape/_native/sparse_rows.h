@@ -1,5 +1,8 @@
 /* Checks of the rows of a sparse matrix; included within BODY, since they depend on INDEX. */
 
+/* True if the entries start to end of a row lie within `size` entries. */
+#define ROW_FITS(start, end, size) ((start) >= 0 && (start) <= (end) && (end) <= (size))
+
 /* Rows that are checked, then read, at a time. */
 #define CHECKED_ROWS 128
 

@@ -33,7 +33,7 @@ def seed_centers(X, weights, uniform, centers):
         for t in range(draws):
             i = min(np.searchsorted(cumulative, uniform[c, t] * cumulative[-1], side="right"), n - 1)
             _squared_distances(X, X[i], trial)
-            np.minimum(trial, nearest, trial)
+            np.minimum(trial, nearest, out=trial)
             total = np.cumsum(weights * trial)[-1]  # in this order
             if total < lowest:
                 lowest = total
