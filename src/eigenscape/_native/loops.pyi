@@ -165,14 +165,6 @@ def merge_rows(
     other_indptr: Any,
     other_indices: Any,
     other_data: Any,
-
-# hierarchy.c
-def reorder_rows(
-    indptr: Any,
-    indices: Any,
-    data: Any,
-    order: Any,
-    rank: Any,
     first: int,
     last: int,
     out_indptr: Any,
@@ -235,6 +227,19 @@ def distances_to(
 ) -> int: ...
 def distances_within(d: Any, begin: int, end: int, start: Any, via: Any, length: Any) -> int: ...
 
+# hierarchy.c
+def reorder_rows(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    order: Any,
+    rank: Any,
+    first: int,
+    last: int,
+    out_indptr: Any,
+    out_indices: Any,
+    out_data: Any,
+) -> int: ...
 def group_vertices(indptr: Any, indices: Any, data: Any, strength: float, group: Any) -> int: ...
 def product_size(a_indptr: Any, a_indices: Any, b_indptr: Any, first: int, last: int) -> int: ...
 def multiply_sparse(
