@@ -90,7 +90,9 @@ int64_t NAME(product_size)(const argument *a) {
     for (int64_t e = start; e < end; e++) {
         const int64_t j = a_indices[e];
         REQUIRE_INDEX(WITHIN(j, n) && b_indptr[j] >= 0 && b_indptr[j] <= b_indptr[j + 1]);
-        size += b_indptr[j + 1] - b_indptr[j];
+        const int64_t count = b_indptr[j + 1] - b_indptr[j];
+        REQUIRE_INDEX(count <= INT64_MAX - size);
+        size += count;
     }
     return size;
 }
