@@ -93,7 +93,8 @@ def _with_wild_numbers(array, rng):
         return array
     where = rng.integers(array.size, size=1 if rng.random() < 0.7 else array.size)
     if array.dtype.kind == "f":
-        array.flat[where] = rng.choice(STRANGE)
+        with np.errstate(over="ignore"):
+            array.flat[where] = rng.choice(STRANGE)
     elif array.dtype.kind in "iu":
         near = [array.size - 1, array.size, int(array.max()) + 1, *array.shape]
         wild = [*WILD, *near, *near][rng.integers(len(WILD) + 2 * len(near))]

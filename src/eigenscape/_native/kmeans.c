@@ -100,7 +100,8 @@ int64_t NAME(improve_centers)(const argument *a) {
     const double *X = a[0].data, *weights = a[1].data, tol = a[4].x;
     double *centers = a[2].data, *inertia = a[5].data;
     const int64_t n = a[0].shape[0], d = a[0].shape[1], k = a[2].shape[0], max_iter = a[3].n;
-    REQUIRE_SHAPE(n > 0 && k > 0 && max_iter >= 0 && a[1].size == n && a[2].shape[1] == d && a[5].size == 1);
+    REQUIRE_SHAPE(n > 0 && k > 0 && a[1].size == n && a[2].shape[1] == d && a[5].size == 1);
+    REQUIRE_SHAPE(0 <= max_iter && max_iter <= MOST_STEPS);
     const int64_t fours = (k + 3) / 4;
     double *scratch = room(k * d + k + n + 4 * fours * d, sizeof(double));
     if (!scratch) return NO_MEMORY;

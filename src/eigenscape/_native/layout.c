@@ -9,8 +9,6 @@
 /* The longest step, in widths of the repulsion, and the decrease of the energy relative to its slope. */
 #define LONGEST 2.0
 #define DECREASE 1e-4
-/* More iterations are refused. */
-#define MOST_STEPS (INT64_C(1) << 20)
 
 /* The repulsion of all points of a map: a spline. */
 typedef struct {

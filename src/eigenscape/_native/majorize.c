@@ -2,10 +2,6 @@
 #define SOURCE "majorize.c"
 #ifndef BODY
 #include "native.h"
-
-/* More iterations are refused. */
-#define MOST_STEPS (INT64_C(1) << 20)
-
 #include "each.h"
 #else
 

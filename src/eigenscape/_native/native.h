@@ -33,6 +33,9 @@ typedef int64_t (*loop)(const argument *);
 /* True for 0 <= i < n, by one comparison. */
 #define WITHIN(i, n) ((uint64_t)(i) < (uint64_t)(n))
 
+/* More iterations of a loop are refused. */
+#define MOST_STEPS (INT64_C(1) << 20)
+
 #define JOIN_(a, b, c) a##_##b##_##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 /* The symbol of a loop: its name, the types, and the processor that it is compiled for. */
