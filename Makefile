@@ -10,10 +10,12 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 OUTSIDE := process or dask or browser or packaging or pages or suite or long
 FOLDERS := distributed documentation examples experiments faults packaging
 SECONDS := 120
+# Sources of the compiled loops: after a change they are built again.
+NATIVE := tools/backend.py $(wildcard src/eigenscape/_native/*.c src/eigenscape/_native/*.h) src/eigenscape/_native/CMakeLists.txt
 # Many tests start processes, which load the bytecode of the first.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format walks budgets docstrings mutants clean
+.PHONY: demo check test test-all test-random accel accel-oldest fuzz fuzz-files faults minimums memory reproduce bench bench-quick docs lint lint-js format walks budgets docstrings mutants wheel sanitize analyze clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -118,7 +120,21 @@ docstrings: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutants/run.py --write
 
-$(READY): pyproject.toml
+# A source distribution and a wheel for every CPython from 3.11 on, in dist; the wheel is tested without a compiler.
+wheel: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python tests/native/wheel.py dist
+
+# The compiled loops with address and undefined-behaviour sanitizers: their tests, and a fit of every estimator.
+sanitize: $(READY)
+	$(BIN)/python tests/native/sanitize.py
+
+# The compiled loops read by gcc's static analyser, with all warnings as errors.
+analyze: $(READY)
+	$(BIN)/python tests/native/analyze.py
+
+$(READY): pyproject.toml $(NATIVE)
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenscape needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"

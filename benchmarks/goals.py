@@ -35,7 +35,7 @@ def peer_of(row: dict[str, Any]) -> dict[str, Any] | None:
 
 def checks(row: dict[str, Any]) -> list[Check]:
     """Return the goals of a row."""
-    if "skipped" in row or row["kind"] == "compilation":
+    if "skipped" in row:
         return []
     if row["kind"] == "growth":
         return _exponents(row)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 #: Packages whose versions stay as they are, since the results depend on them.
-FIXED = ("numpy", "scipy", "scikit-learn", "numba")
+FIXED = ("numpy", "scipy", "scikit-learn")
 #: Seconds for the installation of one library, some of which are compiled.
 LIMIT = 1200
 #: File with the reasons why libraries could not be installed.

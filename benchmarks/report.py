@@ -10,9 +10,9 @@ from typing import Any
 from benchmarks.cases import all_cases
 from benchmarks.goals import behind
 from benchmarks.install import reasons as install_reasons
-from benchmarks.tables import HEAD, cells, compared, compilation, contenders, markdown_table
+from benchmarks.tables import HEAD, cells, compared, contenders, markdown_table
 
-PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy", "numba")
+PACKAGES = ("eigenscape", "scikit-learn", "scipy", "numpy")
 #: Libraries that are measured only if they are installed (``make bench``).
 PEERS = ("umap-learn", "tapkee", "scanpy", "snapatac2")
 #: Sections of the page: beginnings of keys and a title.
@@ -96,7 +96,7 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     for groups, title in SECTIONS:
         members = [row for row in rows if row["key"] not in done and row["key"].startswith(groups)]
         done |= {row["key"] for row in members}
-        body = [cells(row) for row in members if row["kind"] != "compilation"]
+        body = [cells(row) for row in members]
         if body:
             text += [f"## {title}", "", *markdown_table(HEAD, body)]
     text += [*images.values(), ""]
@@ -104,7 +104,6 @@ def markdown(results: dict[str, Any], figures: list[str]) -> str:
     text += ["## How it is measured", "", NOTES.strip(), ""]
     head = ("case", "contender", "time", "speedup", "memory", "error", "transform", "solver")
     text += ["## All contenders", "", *markdown_table(head, contenders(rows))]
-    text += compilation(rows)
     return "\n".join(text).rstrip() + "\n"
 
 

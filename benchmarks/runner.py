@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import tempfile
 import time
 from dataclasses import asdict
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from benchmarks.cases.model import Case, Compilation, Growth, Job
-from benchmarks.processes import Pool, measure_alone
+from benchmarks.cases.model import Case, Growth, Job
+from benchmarks.processes import Pool
 
 #: Number of cores used by other processes above which a time is marked as disturbed.
 DISTURBED = 0.25
@@ -39,10 +38,8 @@ class Runner:
         self.pool = Pool()
         self._cache: dict[str, dict[str, Any]] = {}
 
-    def row(self, case: Case | Growth | Compilation) -> dict[str, Any]:
+    def row(self, case: Case | Growth) -> dict[str, Any]:
         """Measure a case and return its row of the results."""
-        if isinstance(case, Compilation):
-            return self._compilation(case)
         if isinstance(case, Growth):
             return self._growth(case)
         return self._case(case)
@@ -119,15 +116,6 @@ class Runner:
             "series": series,
             "steps": steps,
         }
-
-    def _compilation(self, case: Compilation) -> dict[str, Any]:
-        """Return the times of the first fits with an empty and with a filled compilation cache."""
-        entries = []
-        for job in case.jobs:
-            with tempfile.TemporaryDirectory() as cache, self.console.status(f"compilation of {job.name}"):
-                first, second = (measure_alone(job, self.limit, cache) for _ in range(2))
-            entries.append({"name": job.name, "empty_cache": first, "filled_cache": second})
-        return {"kind": "compilation", "key": case.key, "title": case.title, "entries": entries}
 
 
 def is_timed(step: Any) -> bool:

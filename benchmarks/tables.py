@@ -102,8 +102,6 @@ def cells(row: dict[str, Any]) -> list[str]:
         return [row["title"], f"skipped: {row['skipped']}", *[""] * (len(HEAD) - 2)]
     if row["kind"] == "growth":
         return growth_cells(row)
-    if row["kind"] == "compilation":
-        return [row["title"], "see below", *[""] * (len(HEAD) - 2)]
     ours = row["ours"]
     peer = peer_of(row)
     ratio = peer["ratio"] if peer else None
@@ -189,24 +187,3 @@ def contenders(rows: list[dict[str, Any]]) -> list[list[str]]:
                 ]
             )
     return body
-
-
-def compilation(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the table of compilation times, which occur once because compiled code is cached on disk."""
-    body = []
-    for row in rows:
-        for entry in row.get("entries", []):
-            empty, filled = entry["empty_cache"], entry["filled_cache"]
-            if "failed" in empty or "failed" in filled:
-                body.append([entry["name"], "failed", "", ""])
-                continue
-            body.append(
-                [
-                    entry["name"],
-                    f"{empty['warm_up_s']:.1f} s",
-                    f"{empty['compile_s']:.1f} s",
-                    f"{filled['warm_up_s']:.2f} s",
-                ]
-            )
-    head = ("fit of 1,000 points", "empty cache", "compilation", "filled cache, new process")
-    return ["## Compilation", "", *markdown_table(head, body)] if body else []

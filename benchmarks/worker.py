@@ -104,7 +104,7 @@ def processor_seconds() -> tuple[float, float]:
 
 def uses_numba(job: Job) -> bool:
     """Return whether the library of a job compiles its code when it is first called."""
-    return job.is_eigenscape or job.estimator.endswith((".UMAP", ".ScanpyDiffusionMap"))
+    return job.estimator.endswith((".UMAP", ".ScanpyDiffusionMap"))
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def warm_up(text: str) -> dict[str, float]:
     If ``job.n`` is 0, fit a second time to measure the time without compilation.
     """
     job = Job(**json.loads(text))
-    large = job.n > LARGE_WARM_UP_SIZE and uses_numba(job) and not job.is_eigenscape
+    large = job.n > LARGE_WARM_UP_SIZE and uses_numba(job)
     tiny = rows(job.data, LARGE_WARM_UP_SIZE if large else WARM_UP_SIZE, job.dtype)
     with compile_timer(job) as compiled:
         times = []

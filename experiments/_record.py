@@ -34,7 +34,7 @@ GROUPS = {
     "truly failing": "claims of the papers that truly fail",
     "own checks": "own checks and explorations, not in the papers",
 }
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def verdict(claim: Claim, data: str, size: str = "full") -> str:

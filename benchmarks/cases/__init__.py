@@ -6,9 +6,9 @@ A key begins with the group of the case; ``--only`` selects keys or groups ("rea
 from __future__ import annotations
 
 from benchmarks.cases import dictionaries, distributed, kernels, large, real, rolls
-from benchmarks.cases.model import Case, Compilation, Goal, Growth, Job, Row, without_goal
+from benchmarks.cases.model import Case, Goal, Growth, Job, Row, without_goal
 
-__all__ = ["Case", "Compilation", "Goal", "Growth", "Job", "Row", "all_cases", "is_selected"]
+__all__ = ["Case", "Goal", "Growth", "Job", "Row", "all_cases", "is_selected"]
 
 
 def all_cases(quick: bool) -> list[Row]:
@@ -33,7 +33,6 @@ def all_cases(quick: bool) -> list[Row]:
         *rolls.growth(quick),
         *distributed.clusters(quick),
         *distributed.cluster_dictionaries(quick),
-        kernels.compilation(),
     ]
     return [without_goal(row) for row in rows] if quick else rows
 

@@ -1,10 +1,10 @@
-"""Cases: kernel PCA, classical MDS, the transform of new points, kernel eigenmaps, and compilation."""
+"""Cases: kernel PCA, classical MDS, the transform of new points, and kernel eigenmaps."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.cases.model import NEIGHBORS, Case, Compilation, Goal, Job
+from benchmarks.cases.model import Case, Goal, Job
 from benchmarks.cases.peers import tapkee
 from benchmarks.cases.rolls import lle_jobs, neighbor_jobs
 
@@ -98,17 +98,3 @@ def kernel_eigenmap(quick: bool) -> list[Case]:
             (replace(exact, n_new=new, step="transform"),),
         ),
     ]
-
-
-def compilation() -> Compilation:
-    """Return the case of the compilation times."""
-    graph = {"n_neighbors": NEIGHBORS}
-    named = [
-        ("LaplacianEigenmaps", graph),
-        ("SpectralClustering", graph),
-        ("LocallyLinearEmbedding", graph),
-        ("Isomap", graph),
-    ]
-    named += [("KernelPCA", {}), ("ClassicalMDS", {})]
-    jobs = tuple(Job(name, f"eigenscape.{name}", params, "mixture", 0, "none") for name, params in named)
-    return Compilation("compilation", "numba compilation, first call", jobs)

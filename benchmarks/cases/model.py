@@ -74,16 +74,7 @@ class Growth:
     memory_exponent: float | None = 1.05
 
 
-@dataclass(frozen=True)
-class Compilation:
-    """First call of each estimator with an empty and with a filled compilation cache."""
-
-    key: str
-    title: str
-    jobs: tuple[Job, ...]
-
-
-Row = Case | Growth | Compilation
+Row = Case | Growth
 
 
 def without_goal(row: Row) -> Row:

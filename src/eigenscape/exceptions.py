@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 __all__ = [
-    "CompilationCacheWarning",
     "DataRangeError",
     "DegenerateSpectrumWarning",
     "DependentCoordinatesWarning",
@@ -124,10 +123,6 @@ class NoiseFloorWarning(UserWarning):
 
 class MissingDependencyError(ImportError):
     """An optional dependency is not installed. The message names the extra that installs it."""
-
-
-class CompilationCacheWarning(UserWarning):
-    """Compiled code cannot be stored in the usual folders, and is compiled again more often."""
 
 
 class InputFileError(ValueError):

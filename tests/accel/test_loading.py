@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from eigenscape._loading import avoids_compiled_code, without_compiled_code
 from scipy import sparse
 from sklearn.datasets import make_swiss_roll
 from sklearn.neighbors import kneighbors_graph
 
-from eigenscape._loading import avoids_compiled_code, without_compiled_code
 from eigenscape.operators.gram import dense_product, sparse_product
 from eigenscape.solvers import lanczos
 

@@ -60,7 +60,6 @@ OLD = [
     "dask-dictionary-two",
     "dask-memory",
     "growth-dask-dictionary",
-    "compilation",
 ]
 METHODS = ("le", "clustering", "lle", "isomap", "kpca2", "kpca10", "mds")
 SMALL = ("digits", "faces", "pbmc")

@@ -69,7 +69,7 @@ def row(key: str, goal: Goal, ours: dict[str, Any], *peers: dict[str, Any], **mo
 
 
 def results(*rows: dict[str, Any]) -> dict[str, Any]:
-    names = ("python", "eigenscape", "scikit-learn", "scipy", "numpy", "numba")
+    names = ("python", "eigenscape", "scikit-learn", "scipy", "numpy")
     machine = {"cores": 2, "memory_GB": 8, **dict.fromkeys(names, "1")}
     return {"machine": machine, "quick": False, "repeats": 1, "limit_s": 60.0, "rows": list(rows)}
 

@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from eigenscape._compiled.cells import find_candidates
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
@@ -119,13 +118,10 @@ def test_candidates_are_the_nearest_points_of_the_nearest_cells():
 def test_cells_with_fewer_points_than_wanted_are_filled_with_minus_one():
     points = RNG(0).standard_normal((40, 3)).astype(np.float32)
     cells = build_cells(points, 16, None)
-    near, place = np.empty((5, 30)), np.empty((5, 30), dtype=np.int64)
-    find_candidates(
-        points[:5], cells.centers, cells.start, cells.points, cells.sizes, np.empty(0), 2, 30, near, place
-    )
-    sizes = (place >= 0).sum(axis=1)
+    _, number = cells.candidates(points[:5], 2, 30)
+    sizes = (number >= 0).sum(axis=1)
     assert (sizes < 30).all()
-    assert ((place >= 0) == (np.arange(30) < sizes[:, None])).all()
+    assert ((number >= 0) == (np.arange(30) < sizes[:, None])).all()
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +27,6 @@ from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex
-from eigenscape.graph.tuning import TUNING
 from eigenscape.options import KNNGraph, RadiusGraph
 
 ESTIMATORS = {
@@ -804,8 +802,6 @@ def test_negative_zero_duplicates_get_identical_coordinates():
 
 def test_equal_rows_are_found_among_rows_with_equal_hashes(monkeypatch):
     """Rows are compared if their hashes agree, and only then."""
-    from eigenscape.graph import row_index
-
     X = np.random.default_rng(0).integers(4, size=(200, 3)).astype(float)
     monkeypatch.setattr(row_index, "row_hashes", lambda Y: (Y[:, 0] % 2).astype(np.uint64))
     first, group = distinct_rows(X)
@@ -815,8 +811,6 @@ def test_equal_rows_are_found_among_rows_with_equal_hashes(monkeypatch):
 
 
 def test_hashes_of_sparse_and_dense_rows_agree():
-    from eigenscape.graph.row_index import row_hashes
-
     X = np.random.default_rng(0).integers(-1, 2, size=(50, 12)).astype(float)
     X[3, 0] = -0.0
     assert (row_hashes(X) == row_hashes(sparse.csr_array(X))).all()
@@ -831,12 +825,3 @@ def test_rows_in_single_precision_are_not_copied():
     np.testing.assert_allclose(
         index.nearest(X[:9], 4)[0], np.sort(cdist(X[:9], X), axis=1)[:, :4], atol=1e-12
     )
-
-
-def test_few_rows_have_the_hashes_that_compiled_code_gives_to_many(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(50, 7))
-    X[3, 2], X[4, 5] = -0.0, 0.0
-    few = row_hashes(X)
-    monkeypatch.setattr(row_index, "TUNING", replace(TUNING, few_values=0))
-    assert (row_hashes(X) == few).all()
-    assert (row_hashes(sparse.csr_array(X)) == few).all()

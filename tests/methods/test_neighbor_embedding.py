@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cases import curve
+from native.reference.layout import energy
+from native.reference.splines import spline_at
 from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
 from eigenscape import NeighborEmbedding
-from eigenscape._compiled.layout import energy
-from eigenscape._compiled.splines import spline_at
 from eigenscape.kernels.affinity import MutualAffinity
 from eigenscape.methods.neighbor_embedding import RepulsionGrid
 

@@ -1,5 +1,8 @@
 """The call of a loop: every array is checked at every call."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,3 +76,11 @@ def test_an_unknown_variant_is_refused():
     with pytest.raises(ValueError, match="no loops 'v9'"):
         loops.select("v9")
     assert loops.select(loops.variants[0]) in loops.variants
+
+
+def test_the_stub_lists_every_loop_with_its_arguments():
+    """``loops.pyi``, which type checkers read, agrees with the table of the extension."""
+    stub = ast.parse(Path(loops.__file__).with_name("loops.pyi").read_text())
+    listed = {one.name: len(one.args.args) for one in stub.body if isinstance(one, ast.FunctionDef)}
+    found = {name: len(types.split()) for name, types in loops.arguments.items()}
+    assert listed == {**found, "select": 1, "set_blas": 1}

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from eigenscape import KernelPCA, LaplacianEigenmaps, SpectralClustering
-from eigenscape._compiled.tiles import exponential_tile
+from eigenscape._native.loops import exponential_tile
 from eigenscape.graph.components import component_labels
 from eigenscape.kernels import Gaussian
 from eigenscape.kernels.pairwise import Cosine, Linear, PairwiseKernel

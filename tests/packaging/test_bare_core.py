@@ -21,7 +21,7 @@ pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).parents[2]
 OLDEST = Path(__file__).with_name("oldest.txt")
 OFFLINE = (
-    "No matching distribution found for hatchling",
+    "No matching distribution found for scikit-build-core",
     "NewConnectionError",
     "Temporary failure in name resolution",
 )

@@ -23,6 +23,30 @@ static inline void put_doubles(double *x, double4 value) { memcpy(x, &value, siz
 /* Four numbers of type REAL as doubles. */
 #define FOUR(x) _Generic((x), const float *: four_floats, float *: four_floats, default: four_doubles)(x)
 
+/* PACK: numbers of type REAL in one register, PACKED of them, at most four. Wider vectors than a register are slow.
+ * Results of sums over the rows of a block, in which each lane is a column, do not depend on the number of lanes. */
+typedef double double2 __attribute__((vector_size(16)));
+typedef float float4 __attribute__((vector_size(16)));
+#ifdef __AVX__
+#define PACK_double double4
+#else
+#define PACK_double double2
+#endif
+#define PACK_float float4
+#define PACK_OF_(type) PACK_##type
+#define PACK_OF(type) PACK_OF_(type)
+#define PACK PACK_OF(REAL)
+#define PACKED ((int)(sizeof(PACK) / sizeof(REAL)))
+#define GET(pack, x) memcpy(&(pack), x, sizeof(pack))
+#define PUT(pack, x) memcpy(x, &(pack), sizeof(pack))
+
+/* Keeps a vector that is used twice in a register; gcc would read it twice. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define IN_REGISTER(pack) __asm__("" : "+x"(pack))
+#else
+#define IN_REGISTER(pack) (void)(pack)
+#endif
+
 static inline double sum_lanes(double4 a) { return (a[0] + a[1]) + (a[2] + a[3]); }
 
 #endif

@@ -4,6 +4,9 @@
  * written to. The loop runs without the GIL. See docs/decisions/native-loops.md. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#ifdef HAS_V3
+#include <cpuid.h>
+#endif
 
 #include "blas.h"
 #include "native.h"
@@ -43,10 +46,14 @@ static const variant variants[] = {{"base", kernels_base}};
 
 static int active; /* index in variants */
 
+/* Whether the processor has AVX2, BMI and BMI2, and the system saves the wide registers. */
 static int runs_v3(void) {
 #ifdef HAS_V3
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    unsigned int eax, ebx, ecx, edx, low, high;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx >> 27 & 1)) return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return 0;
+    return (ebx >> 5 & 1) && (ebx >> 3 & 1) && (ebx >> 8 & 1);
 #else
     return 0;
 #endif
@@ -156,6 +163,10 @@ static PyObject *answer(const kernel *k, int64_t value) {
     }
     if (value == BAD_INDEX) {
         PyErr_Format(PyExc_ValueError, "an index among the arguments of %s is out of range", k->name);
+        return NULL;
+    }
+    if (value == NO_BLAS) {
+        PyErr_Format(PyExc_RuntimeError, "%s multiplies matrices; call set_blas before it", k->name);
         return NULL;
     }
     return PyLong_FromLongLong(value);

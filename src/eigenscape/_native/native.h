@@ -25,12 +25,16 @@ typedef int64_t (*loop)(const argument *);
 #define NO_MEMORY INT64_MIN           /* MemoryError */
 #define BAD_SHAPE (INT64_MIN + 1)     /* ValueError: sizes of arrays do not fit together */
 #define BAD_INDEX (INT64_MIN + 2)     /* ValueError: an index is out of range */
+#define NO_BLAS (INT64_MIN + 3)       /* RuntimeError: set_blas was not called */
 
 /* Leaves a loop that owns no memory. */
 #define REQUIRE_SHAPE(condition) do { if (!(condition)) return BAD_SHAPE; } while (0)
 #define REQUIRE_INDEX(condition) do { if (!(condition)) return BAD_INDEX; } while (0)
 /* True for 0 <= i < n, by one comparison. */
 #define WITHIN(i, n) ((uint64_t)(i) < (uint64_t)(n))
+
+/* More iterations of a loop are refused. */
+#define MOST_STEPS (INT64_C(1) << 20)
 
 #define JOIN_(a, b, c) a##_##b##_##c
 #define JOIN(a, b, c) JOIN_(a, b, c)

@@ -167,6 +167,7 @@ int64_t NAME(update_nearest_source)(const argument *a) {
                 if (!WITHIN(v, m)) goto done;
                 const double d = nearest[u] + lengths[e];
                 if (!(d < nearest[v])) continue;
+                if (d < nearest[u]) goto done; /* a negative length, which may shorten a path without end */
                 nearest[v] = d;
                 if (d >= bound) {
                     if (state[v] != OUTSIDE) continue;

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from eigenscape._loading import without_compiled_code
 from eigenscape.accel._settings import FEW, Step, few_points
 
 
@@ -153,11 +152,6 @@ def require_many(n_points: int, step: Step) -> None:
     """Raise UnsupportedProblemError if a step has few points."""
     if is_few(n_points, step):
         raise UnsupportedProblemError(FEW)
-
-
-def suited_code(n_points: int) -> AbstractContextManager[None]:
-    """Let a step of the present call run without compiled code if it has few points."""
-    return without_compiled_code() if is_few(n_points, "compiled") else nullcontext()
 
 
 def left(step: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import UnsupportedProblemError, require_many, suited_code
+from eigenscape.accel._record import UnsupportedProblemError, require_many
 from eigenscape.accel._settings import Step
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
@@ -42,7 +42,7 @@ def leading(
     operator = DenseOperator(matrix) if isinstance(matrix, np.ndarray) else matrix
     solver = SolverConfig(tol=1e-6 if dtype == np.float32 else 1e-10)
     try:
-        with single_blas_thread(), suited_code(m):
+        with single_blas_thread():
             pairs = principal(operator, count, order, solver)
     except NotConvergedError as error:
         raise UnsupportedProblemError("the iteration did not converge") from error
@@ -73,7 +73,7 @@ def lowest(
     operator = SparseOperator(matrix, n_jobs) if is_sparse(matrix) else DenseOperator(matrix, n_jobs)
     problem = SemidefiniteProblem(operator, null, bound, factor, laplacian)
     try:
-        with single_blas_thread(), suited_code(len(null)):
+        with single_blas_thread():
             pairs = smallest(problem, count - 1, SolverConfig(n_jobs=n_jobs), strict=True)
     except DegenerateSpectrumWarning as warning:
         raise UnsupportedProblemError("eigenvalues below rounding level") from warning

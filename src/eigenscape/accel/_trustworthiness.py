@@ -12,9 +12,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from eigenscape._memory import row_blocks
+from eigenscape._native import loops
 from eigenscape._threads import parallel_map
 from eigenscape.accel._rebind import function
-from eigenscape.accel._record import UnsupportedProblemError, is_few, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
 
 #: Metrics whose value for two rows depends on these rows only.
 _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
@@ -31,13 +32,10 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
     X = check_array(X, accept_sparse="csr")
     search = NearestNeighbors(n_neighbors=n_neighbors).fit(X_embedded)
     nearest = search.kneighbors(return_distance=False)
-    count_below = _count_below
-    if not is_few(n, "compiled"):
-        from eigenscape._compiled.ranks import count_below
 
     def penalty(rows: slice) -> int:
         distances = pairwise_distances(X[rows], X, metric=metric)
-        ranks = _ranks(distances, nearest[rows], rows.start, count_below)
+        ranks = _ranks(distances, nearest[rows], rows.start)
         return int(np.maximum(ranks - n_neighbors, 0).sum())
 
     total = sum(parallel_map(penalty, row_blocks(n, 32.0 * n)))
@@ -46,10 +44,12 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
 
 def _count_below(distances: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Count the entries of each row (b, n) below some values (b, k)."""
-    return np.stack([np.count_nonzero(distances < column[:, None], axis=1) for column in values.T], axis=1)
+    counts = np.empty(values.shape, dtype=np.int64)
+    loops.count_below(distances, values, counts)
+    return counts
 
 
-def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below: Any) -> np.ndarray:
+def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int) -> np.ndarray:
     """Return the ranks (b, k) of ``neighbors`` (b, k) in rows of distances (b, n), the nearest being 1.
 
     ``first`` is the number of the first row, whose distance to itself does not count. Equal distances are in
@@ -59,8 +59,8 @@ def _ranks(distances: np.ndarray, neighbors: np.ndarray, first: int, count_below
     inside = np.arange(len(distances))
     distances[inside, first + inside] = np.inf
     values = np.take_along_axis(distances, neighbors, axis=1)
-    ranks = count_below(distances, values) + 1
-    equal = count_below(distances, np.nextafter(values, np.inf)) - ranks
+    ranks = _count_below(distances, values) + 1
+    equal = _count_below(distances, np.nextafter(values, np.inf)) - ranks
     for row in np.flatnonzero((equal > 0).any(axis=1)):
         place = np.empty(distances.shape[1], dtype=np.intp)
         place[np.argsort(distances[row])] = np.arange(1, len(place) + 1)

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import rerank, update_smallest
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
@@ -165,8 +166,6 @@ class ApproximateIndex(RowSearch):
         The latter are tuples (rows, indexed points, squared distances), for the indexed points that are not
         farther than their own reach. The few rows with fewer than ``k`` candidates are searched exactly.
         """
-        from eigenscape._compiled.cells import rerank
-
         wanted = min(int(np.ceil(self._candidates * k)) + 8, self.n_points)
         length, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         counts = np.zeros(len(rows), dtype=np.int64)
@@ -184,10 +183,13 @@ class ApproximateIndex(RowSearch):
         def measure(block: slice) -> tuple[np.ndarray, ...]:
             some = own[block]
             near, found = cells.candidates(queries.points[some], visits, wanted, offsets, others)
-            return rerank(
+            size = found.size if len(squares) else 0
+            row, column, within = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+            used = rerank(
                 rows, self._rows, some, found, near, wanted, queries.rest, points.rest, queries.doubt,
-                points.doubt, squares, length, index, counts,
+                points.doubt, squares, length, index, counts, row, column, within,
             )  # fmt: skip
+            return tuple(part[:used].copy() for part in (row, column, within))
 
         within = [*parallel_map(measure, row_blocks(len(rows), 1, TUNING.approximate_queries), self.n_jobs)]
         short = np.flatnonzero(counts < k)
@@ -291,8 +293,6 @@ def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | No
 
 def _true_neighbors(rows: np.ndarray, queries: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
     """Return the indices (q, k) of the nearest rows to ``queries``."""
-    from eigenscape._compiled.cells import update_smallest
-
     center = queries.mean(axis=0, dtype=np.float64).astype(rows.dtype)
     points = (queries - center).astype(np.float32)
     more = min(k + 5, len(rows))  # single precision does not tell near ties apart

@@ -12,6 +12,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import (
+    closest_between_groups,
+    closest_to_groups,
+    nearest_and_within,
+    nearest_exact,
+    smallest_values_in_rows,
+)
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
@@ -130,20 +137,18 @@ class BlockIndex(RowSearch):
 
     def _nearest(self, Y: Rows, k: int, bound: Bound) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k); ``bound`` computes the bounds of a slice of ``Y``."""
-        from eigenscape._compiled.nearest import nearest_exact
-        from eigenscape._compiled.select import smallest_values_in_rows
-
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
         bounds = self._bounds
 
         def one(block: slice) -> None:
             if bounds is not None:
-                rows = np.ascontiguousarray(Y[block])
-                nearest_exact(rows, self.X, *bound(bounds, block), k, length[block], index[block])
+                rows = np.ascontiguousarray(Y[block], dtype=np.float64)
+                rough, base, slack = bound(bounds, block)
+                nearest_exact(rows, self.X, rough, base, slack, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])
             else:
-                smallest_values_in_rows(self._metric_block(Y[block]), k, length[block], index[block])
+                smallest_values_in_rows(self._metric_block(Y[block]), length[block], index[block])
 
         self._map(one, Y)
         return length, index
@@ -174,17 +179,21 @@ class BlockIndex(RowSearch):
         bounds = self._bounds
         if bounds is None:
             return super().search_both(Y, k, reach)
-        from eigenscape._compiled.nearest import nearest_and_within
-
-        n_rows = Y.shape[0]
+        n_rows, radii = Y.shape[0], np.ascontiguousarray(reach, dtype=np.float64)
         length, index = np.empty((n_rows, k)), np.empty((n_rows, k), dtype=np.intp)
 
         def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            rows = np.ascontiguousarray(Y[block])
-            row, column, near = nearest_and_within(
-                rows, self.X, *bounds(rows), k, reach, length[block], index[block]
-            )
-            return row + block.start, column, near
+            rows, size = np.asarray(Y[block]), 4 * (block.stop - block.start) * k
+            rough = bounds(rows)
+            exact, own = np.ascontiguousarray(rows, dtype=np.float64), (length[block], index[block])
+            indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+            column, near, done = np.empty(0, dtype=np.int64), np.empty(0), 0
+            while done < len(rows):  # with room for more pairs
+                size *= 2
+                column, near = np.resize(column, size), np.resize(near, size)
+                done = nearest_and_within(exact, self.X, *rough, radii, done, *own, indptr, column, near)
+            row = np.repeat(np.arange(block.start, block.stop), np.diff(indptr))
+            return row, column[: indptr[-1]].copy(), near[: indptr[-1]].copy()
 
         parts = zip(*self._map(search, Y), strict=True)
         row, column, near = (np.concatenate(part) for part in parts)
@@ -209,7 +218,7 @@ class BlockIndex(RowSearch):
             Distances and the two points of the closest pairs, below the diagonal; infinity where ``rows``
             has no point of the group.
         """
-        count = int(group.max()) + 1
+        count, group = int(group.max()) + 1, group.astype(np.int64)
         rows = np.flatnonzero(group > 0) if rows is None else rows
         length = np.full((count, count), np.inf)
         near, far = np.zeros((count, count), dtype=np.intp), np.zeros((count, count), dtype=np.intp)
@@ -233,8 +242,6 @@ class BlockIndex(RowSearch):
 
         The points are sorted by group, so that those before a group are a block of columns.
         """
-        from eigenscape._compiled.nearest import closest_to_groups
-
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(int(group.max()) + 1))
         assert self._bounds is not None
@@ -251,7 +258,8 @@ class BlockIndex(RowSearch):
             found = bounds.between(members, slice(0, starts[mine]))
             best = np.full(len(starts), np.inf)
             near, far = np.zeros(len(starts), dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
-            closest_to_groups(X[members], X, *found, starts[:mine], best, near, far)
+            before = [array[:mine] for array in (starts, best, near, far)]
+            closest_to_groups(X[members].astype(np.float64), X, *found, *before)
             return mine, (best, order[members[near]], order[far])
 
         yield from parallel_map(search, tasks, self.n_jobs)
@@ -260,8 +268,6 @@ class BlockIndex(RowSearch):
         self, group: np.ndarray, rows: np.ndarray
     ) -> Iterator[tuple[slice | int, tuple[np.ndarray, ...]]]:
         """Yield all groups, and the closest pairs of some rows and each group before theirs."""
-        from eigenscape._compiled.select import closest_between_groups
-
         count = int(group.max()) + 1
 
         def search(block: slice) -> tuple[slice, tuple[np.ndarray, ...]]:
@@ -327,7 +333,7 @@ class BlockIndex(RowSearch):
             raise ValueError(
                 f"metric={self.metric!r} returns distances that are not finite; check the metric and the data"
             )
-        return np.maximum(exact, 0.0)
+        return np.ascontiguousarray(np.maximum(exact, 0.0))
 
     def _exact(self, Y: Rows, rough: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Compute the distances of some pairs in double precision."""

@@ -26,7 +26,7 @@ from eigenscape._native.loops import (
 from eigenscape._threads import run_parallel
 from eigenscape.graph.tuning import TUNING
 
-#: Bounds, vertices and lengths of edges.
+#: Edges of some vertices: bounds, vertices and lengths.
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -111,7 +111,7 @@ def _solve_core(w: np.ndarray, n_jobs: int | None) -> None:
         start = np.empty(end - begin + 1, dtype=np.int64)
         via, length = np.empty((end - begin) * m, dtype=np.int64), np.empty((end - begin) * m)
         later_edges(w, begin, end, start, via, length)
-        edges: Edges = start, via[: start[-1]], length[: start[-1]]
+        edges: Edges = (start, via[: start[-1]], length[: start[-1]])
 
         def measure_columns(left: int, begin: int = begin, end: int = end, edges: Edges = edges) -> None:
             distances_to(w, begin, end, *edges, left, min(left + tile, m), TUNING.core_block)

@@ -6,12 +6,14 @@ See docs/decisions/graph-approximate-search.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native import loops
 from eigenscape._threads import run_parallel
 from eigenscape.graph.tuning import TUNING
 
@@ -73,15 +75,22 @@ class Cells:
         number : ndarray of shape (b, count + others)
             Row numbers, -1 if there are fewer.
         """
-        from eigenscape._compiled.cells import find_candidates
-
+        _set_blas()
         near = np.empty((len(queries), count + others))
         place = np.empty((len(queries), count + others), dtype=np.int64)
         offsets = np.empty(0) if offsets is None else offsets
-        find_candidates(
+        loops.find_candidates(
             queries, self.centers, self.start, self.points, self.sizes, offsets, visits, count, near, place
         )
         return near, np.where(place >= 0, self.order[place], -1)
+
+
+@cache
+def _set_blas() -> None:
+    """Let the loops multiply matrices with SciPy's BLAS, which is imported when it is first needed."""
+    from scipy.linalg import cython_blas
+
+    loops.set_blas(cython_blas.__pyx_capi__["sgemm"])
 
 
 def build_cells(points: np.ndarray, n_cells: int, n_jobs: int | None) -> Cells:

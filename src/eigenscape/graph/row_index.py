@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import column_multipliers, hash_dense, hash_sparse
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.sparse_distances import reassemble, with_explicit_zeros, without_self
 from eigenscape.graph.tuning import TUNING
@@ -33,13 +34,8 @@ def row_hashes(X: Rows) -> np.ndarray:
     if X.ndim == 1:
         return np.array([_object_hash(x) for x in X], dtype=np.uint64)
     n_rows, n_columns = X.shape
-    if n_rows * n_columns <= TUNING.few_values and not is_sparse(X):
-        multipliers = _mix_bits(np.arange(1, n_columns + 1, dtype=np.uint64)) | np.uint64(1)
-        return _mix_bits(_mix_bits(_bits(X)) * multipliers).sum(axis=1, dtype=np.uint64)  # as hash_dense
-    from eigenscape._compiled.hashing import column_multipliers, hash_dense, hash_sparse
-
-    multipliers = column_multipliers(n_columns)
-    hashes = np.zeros(n_rows, dtype=np.uint64)
+    multipliers, hashes = np.empty(n_columns, dtype=np.uint64), np.empty(n_rows, dtype=np.uint64)
+    column_multipliers(multipliers)
     if is_sparse(X):
         X = canonical_csr(X)
         hash_sparse(X.indptr, X.indices, _bits(X.data), multipliers, hashes)
@@ -47,12 +43,6 @@ def row_hashes(X: Rows) -> np.ndarray:
     for block in row_blocks(n_rows, 16 * n_columns, TUNING.hash_bytes):
         hash_dense(_bits(X[block]), multipliers, hashes[block])
     return hashes
-
-
-def _mix_bits(bits: np.ndarray) -> np.ndarray:
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 def _object_hash(x: object) -> int:

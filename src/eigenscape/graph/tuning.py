@@ -74,8 +74,6 @@ class Tuning:
     # --- rows and sparse matrices ---
     #: Size of the blocks that are hashed, which fit in the processor's cache.
     hash_bytes: int = 2**18
-    #: Number of values that are hashed without compiled code, which takes half a second to load.
-    few_values: int = 2**14
     #: Number of rows of a sparse matrix that a thread writes.
     sparse_rows: int = 2**15
 

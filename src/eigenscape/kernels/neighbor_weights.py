@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import fuzzy_widths
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Rows
 from eigenscape.graph.new_pairs import edges_to
@@ -55,12 +56,10 @@ class FuzzyWeights:
     mean_distance: float
 
     def parameters(self, lengths: np.ndarray) -> np.ndarray:
-        from eigenscape._compiled.fuzzy import fuzzy_widths
-
         offsets = np.where(lengths > SHORTEST, lengths, np.inf).min(axis=1)
         offsets[np.isinf(offsets)] = 0.0
         widths, target = np.empty(len(lengths)), float(np.log2(self.n_neighbors))
-        ordered = np.ascontiguousarray(lengths)
+        ordered = np.ascontiguousarray(lengths, dtype=np.float64)
 
         def solve(rows: slice) -> None:
             fuzzy_widths(ordered[rows], offsets[rows], target, widths[rows])

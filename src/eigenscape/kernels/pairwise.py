@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 from scipy.spatial.distance import cdist
 
 from eigenscape._display import short_repr
+from eigenscape._native.loops import exponential_tile
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.blocks import of_unit_magnitude
@@ -461,8 +462,6 @@ def half_squared(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> N
 
 def _exponential(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Replace ``2 gamma <x, y>`` by ``exp(-gamma |x - y|^2)``."""
-    from eigenscape._compiled.tiles import exponential_tile
-
     if products.size:  # a tile of a larger matrix is passed as one vector with the distance of its rows
         stride = products.strides[0] // products.itemsize
         length = (products.shape[0] - 1) * stride + products.shape[1]

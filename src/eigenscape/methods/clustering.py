@@ -16,6 +16,7 @@ from scipy import linalg, sparse
 from scipy.spatial.distance import cdist
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import improve_centers, seed_centers
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._typing import Matrix
@@ -40,18 +41,17 @@ def cluster_centers(
 
     A run has at most 300 iterations and ends when the centres move by less than 1e-4 of the mean variance of
     the features. ``weights`` (n,) are the weights of the rows; None if all are 1."""
-    from eigenscape._compiled.kmeans import improve_centers, seed_centers
-
     X = np.ascontiguousarray(X, dtype=np.float64)
-    weights = np.ones(len(X)) if weights is None else weights
+    weights = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     mean = np.average(X, axis=0, weights=weights)
     tol = 1e-4 * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
     draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
 
     def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
-        centers = np.empty((n_clusters, X.shape[1]))
+        centers, inertia = np.empty((n_clusters, X.shape[1])), np.empty(1)
         seed_centers(X, weights, uniform, centers)
-        return improve_centers(X, weights, centers, 300, tol), centers
+        improve_centers(X, weights, centers, 300, tol, inertia)
+        return float(inertia[0]), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
 

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
+from eigenscape._numbers import as_contiguous_float64
 from eigenscape.methods.kernel_eigenmap import KernelBasis
 from eigenscape.methods.mixture import AffineMixture, ellipses_of, kernel_weights
 from eigenscape.methods.tuning import TUNING
@@ -68,6 +69,7 @@ def refine_inverse(inverse: AffineMixture, X: np.ndarray, Y: np.ndarray) -> Affi
 
     The mean squared error on the given rows cannot rise; directions that they do not determine are unchanged.
     """
+    Y = as_contiguous_float64(Y)
     weights = kernel_weights(inverse.kernels, Y)
     basis = KernelBasis(Y, inverse.kernels, weights)
     n, p = len(Y), basis.n_columns

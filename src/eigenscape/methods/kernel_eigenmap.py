@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape import _memory
-from eigenscape._compiled.mixtures import local_coordinates, mark_members
+from eigenscape._native.loops import local_coordinates, mark_members
+from eigenscape._numbers import as_contiguous_float64
 from eigenscape.exceptions import PoleWarning, RankError, UndefinedMapError
 from eigenscape.methods.graph_embedding import (
     Correction,
@@ -58,6 +59,7 @@ class KernelEigenmapOptions(NamedTuple):
 class KernelBasis:
     """``z(x)`` of Brand eq. 15: local homogeneous coordinates around each kernel, times its weight at ``x``.
 
+    ``X`` is in double precision and C-contiguous.
     ``projections`` (K, q, D) are the ``K_k`` of eq. 14 (they belong to the kernels); with None the local
     coordinates are ``x - mu_k``. ``scale`` (n,) multiplies each row. ``unit`` is the length in which local
     coordinates are measured in inner products of rows, where they are added to the constant of each kernel.
@@ -93,7 +95,7 @@ class KernelBasis:
 
     def block(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return dense rows (b, c) and the indices (c,) of their nonzero columns."""
-        M, centers = self.weights.matrix, self.kernels.centers
+        M, centers = self.weights.matrix, as_contiguous_float64(self.kernels.centers)
         marked = np.zeros(len(centers), dtype=bool)
         mark_members(rows, M.indptr, M.indices, marked)
         active = np.flatnonzero(marked)
@@ -223,6 +225,7 @@ def kernel_eigenmap(
 
     They are scaled to ``Y'DY = n``, approximately if the correction divides.
     """
+    X = as_contiguous_float64(X)
     kernels = forward_kernels(X, n_kernels, options)
     weights = kernel_weights(kernels, X)
     projections = None

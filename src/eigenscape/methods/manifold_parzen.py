@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import parzen_log_densities
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape.graph.neighbors import neighbor_index
@@ -107,8 +108,6 @@ def log_densities(
 
     The dimensions ascend.
     """
-    from eigenscape._compiled.parzen import parzen_log_densities
-
     variances, size = tangents.variances[:, : dimensions[-1]], X.shape[1]
     logs = np.log(variances[:, :, None] + np.asarray(noises))  # (n, d, n_noises)
     sums = np.concatenate([np.zeros((len(X), 1, len(noises))), np.cumsum(logs, axis=1)], axis=1)
@@ -121,7 +120,7 @@ def log_densities(
         np.ascontiguousarray(tangents.directions[:, : dimensions[-1]]),
         np.asarray(dimensions, dtype=np.int64),
         np.asarray(noises, dtype=np.float64),
-        sums[:, list(dimensions)] + rest,
+        np.ascontiguousarray(sums[:, list(dimensions)] + rest),
         out,
     )
     return out - np.log(len(X)) - 0.5 * size * np.log(2 * np.pi)

@@ -15,8 +15,9 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from scipy import linalg, sparse
 
-from eigenscape._compiled.mixtures import count_members, fill_members, mix_affine
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import count_members, fill_members, mix_affine
+from eigenscape._numbers import as_contiguous_float64
 from eigenscape.kernels.pairwise import squared_euclidean
 from eigenscape.methods.tuning import TUNING
 
@@ -165,7 +166,7 @@ def kernel_weights(kernels: MixtureKernels, X: np.ndarray) -> KernelWeights:
 
 def _block_weights(exponents: np.ndarray) -> KernelWeights:
     """Compute the weights from log densities (n, K)."""
-    n = len(exponents)
+    n, exponents = len(exponents), as_contiguous_float64(exponents)
     top, total, kept, counts = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
     count_members(exponents, TUNING.negligible, top, total, counts)
     indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -211,7 +212,9 @@ class AffineMixture:
         """Return the outputs (n, c) before any division, at points with known kernel weights."""
         outputs = np.empty((len(X), self.offsets.shape[1]))
         M = weights.matrix
-        mix_affine(X, M.indptr, M.indices, M.data, self.kernels.centers, self.slopes, self.offsets, outputs)
+        X, centers = as_contiguous_float64(X), as_contiguous_float64(self.kernels.centers)
+        slopes, offsets = as_contiguous_float64(self.slopes), as_contiguous_float64(self.offsets)
+        mix_affine(X, M.indptr, M.indices, M.data, centers, slopes, offsets, outputs)
         return outputs
 
     def jacobian(self, X: np.ndarray) -> np.ndarray:

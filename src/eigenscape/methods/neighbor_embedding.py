@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import fft, sparse
 
+from eigenscape._native.loops import forces, move, place_on_map, spline_values, spread
 from eigenscape._progress import stage
 from eigenscape._threads import Team, parallel_map, thread_team
 from eigenscape._warnings import warn
@@ -49,9 +50,9 @@ class RepulsionField:
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Return ``R`` at points (n, 2)."""
-        from eigenscape._compiled.splines import spline_values
-
-        return spline_values(self.nodes, self.lower, self.step, points)
+        values = np.empty(len(points))
+        spline_values(self.nodes, self.lower, self.step, points, values)
+        return values
 
 
 class RepulsionGrid:
@@ -85,8 +86,6 @@ class RepulsionGrid:
 
     def field(self, points: np.ndarray) -> RepulsionField:
         """Return the repulsion field of a map (m, 2)."""
-        from eigenscape._compiled.splines import spread
-
         low, high = points.min(axis=0) - self.border, points.max(axis=0) + self.border
         self._fit(high - low)
         lower = (low + high) / 2 - self.step * (np.array(self.mass.shape) - 1) / 2
@@ -94,7 +93,7 @@ class RepulsionGrid:
         spectrum = fft.rfft2(self.mass, self.size)
         spectrum *= self.spectrum
         nodes = fft.irfft2(spectrum, self.size)[: self.mass.shape[0], : self.mass.shape[1]]
-        return RepulsionField(lower, self.step, nodes)
+        return RepulsionField(lower, self.step, np.ascontiguousarray(nodes))
 
     def _fit(self, extent: np.ndarray) -> None:
         """Change the grid if a map of this extent does not fit, or if half of the nodes suffice."""
@@ -192,13 +191,11 @@ class Descent:
         self.pull = 4 * exaggeration / weights.data.sum()  # van der Maaten and Hinton 2008, eq. 5
         self.n_components = start.shape[1]
         self.points = in_plane(start)
-        self.gains, self.moves = np.ones_like(start), np.zeros_like(start)
+        self.gains, self.moves = np.ones(start.shape), np.zeros(start.shape)
         self.grid = RepulsionGrid(_STEP / exaggeration**0.5, dtype=np.float32)
 
     def iterate(self, team: Team) -> None:
         """Replace the points by those after an iteration."""
-        from eigenscape._compiled.descent import forces, move
-
         W, points, m = self.weights, self.points, len(self.points)
         field = self.grid.field(points)
         repulsion, slopes, pulls = np.empty(m), np.empty((m, 2)), np.empty((m, 2))
@@ -311,16 +308,16 @@ class NeighborMap:
 
     def _place(self, weights: sparse.csr_array, advance: Any) -> tuple[np.ndarray, int]:
         """Return coordinates for rows of affinities, and how many of them have not converged."""
-        from eigenscape._compiled.layout import place_points
-
         n, n_components = weights.shape[0], self.layout.points.shape[1]
         pull = weights.data * (self.exaggeration * self.normalizer / self.total)
         field, plane = self.field, self.plane
         places = np.empty((n, 2))
 
         def place(rows: slice) -> int:
-            return place_points(
-                weights.indptr[rows.start : rows.stop + 1],
+            return place_on_map(
+                rows.start,
+                rows.stop,
+                weights.indptr,
                 weights.indices,
                 pull,
                 plane,
@@ -330,7 +327,7 @@ class NeighborMap:
                 n_components == 1,
                 _STEP_TOL,
                 _MAX_STEPS,
-                places[rows],
+                places,
             )
 
         blocks = [slice(first, min(first + _BLOCK, n)) for first in range(0, n, _BLOCK)]

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from eigenscape import _memory
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import place_at_distances
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._warnings import warn
@@ -227,14 +228,13 @@ def place_at(
     The start is a mean of the fixed points with the smallest entries of ``order`` (n, m). A point has
     converged when a step is shorter than ``tol``; the mean squared distance on the map is one.
     """
-    from eigenscape._compiled.majorize import place_points
-
     n_nearest = min(points.shape[1] + 2, len(points))
     nearest = np.argsort(order, axis=1, kind="stable")[:, :n_nearest]
     weights = 1 / (np.take_along_axis(distances, nearest, axis=1) + 1e-6)
     weights /= weights.sum(axis=1, keepdims=True)
-    places = np.einsum("nk,nkp->np", weights, points[nearest])
-    return places, place_points(distances, points, places, tol, TUNING.max_steps)
+    places = np.ascontiguousarray(np.einsum("nk,nkp->np", weights, points[nearest]))
+    targets, fixed = np.ascontiguousarray(distances), np.ascontiguousarray(points)
+    return places, place_at_distances(targets, fixed, places, tol, TUNING.max_steps)
 
 
 def ordinal_mds(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import concordance
 from eigenscape._threads import run_parallel
 from eigenscape.methods.tuning import TUNING
 
@@ -52,8 +53,6 @@ def kendall_cut(
     of all leading and all trailing parts follow from the sums of each element with the elements before and
     after it, in time ``n ** 2`` and memory ``n``. Either part has at least ``fewest`` elements.
     """
-    from eigenscape._compiled.fuzzy import concordance
-
     n = len(first)
     before, after = np.empty(n), np.empty(n)
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from eigenscape._loading import avoids_compiled_code
 from eigenscape._memory import BLOCK_BYTES, row_blocks
+from eigenscape._native.loops import multiply_dense, multiply_rows
 from eigenscape._threads import n_threads, parallel_map, run_parallel
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -20,10 +20,8 @@ from eigenscape.kernels.pairwise import Tiles
 def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Compute ``A @ V`` for ``V`` (m, c)."""
     # SciPy's own product is as fast for few multiplications.
-    if A.nnz * V.shape[1] < 2_000_000 or A.dtype != V.dtype or avoids_compiled_code():
+    if A.nnz * V.shape[1] < 2_000_000 or A.dtype != V.dtype or A.dtype.char not in "fd":
         return A @ V
-    from eigenscape._compiled.products import multiply_rows
-
     V = np.ascontiguousarray(V)
     out = np.empty((A.shape[0], V.shape[1]), dtype=V.dtype)
     threads = n_threads(n_jobs)
@@ -42,22 +40,20 @@ def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np
 
     By BLAS for one vector and for many, with ``K' = K`` since it multiplies few rows by a matrix faster than
     a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS would convert
-    as a whole, see :func:`~eigenscape._compiled.products.multiply_four`.
+    as a whole, see ``multiply_dense`` of the native loops.
     """
     (m, columns), rows = V.shape, 512  # rows of a block of the matrix
     K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
     K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    few = m > 1 and (1 < columns < 13 or K.dtype == np.float32) and not avoids_compiled_code()
+    few = 1 < columns < 13 or K.dtype == np.float32
     out = np.empty((-(-columns // 4) * 4 if few else columns, m))
     transposed = np.zeros_like(out)
     transposed[:columns] = V.T
-    if few:
-        from eigenscape._compiled.products import multiply_four
 
     def multiply(start: int) -> None:
         end = min(start + rows, m)
         if few:
-            multiply_four(K, transposed, start, end, out)
+            multiply_dense(K, transposed, start, end, out)
         elif columns == 1:
             np.dot(K[start:end], transposed[0], out=out[0, start:end])
         else:

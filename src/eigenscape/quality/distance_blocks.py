@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import smallest_values_in_rows
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import Matrix
 from eigenscape.graph.blocks import Metric as Metric
@@ -67,9 +68,9 @@ class Distances:
     def ranking(self, which: np.ndarray) -> np.ndarray:
         """Return values (len(which), n_points) in the order of the distances: Euclidean ones squared."""
         if self.metric == "precomputed":
-            return np.array(self.X[which], dtype=np.float64)
+            return np.array(self.X[which], dtype=np.float64, order="C")
         if not self._euclidean:
-            return metric_distances(self.X[which], self.X, self.metric, self._params)
+            return np.ascontiguousarray(metric_distances(self.X[which], self.X, self.metric, self._params))
         # |y|^2 - 2 <y, x> + |x|^2 as one product, around the mean, to avoid cancellation.
         Y = np.asarray(self.X[which], dtype=np.float64) - self._origin
         left = np.column_stack([-2 * Y, np.einsum("ij,ij->i", Y, Y), np.ones(len(Y))])
@@ -100,13 +101,11 @@ class Distances:
 
     def nearest(self, which: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the ranking values and indices (len(which), k) of the nearest other points, exactly."""
-        from eigenscape._compiled.select import smallest_values_in_rows
-
         values, indices = np.empty((len(which), k)), np.empty((len(which), k), dtype=np.intp)
         done = 0
         for queries in self.query_blocks(which):
             rows = slice(done, done + len(queries))
-            smallest_values_in_rows(self.ranking_of_others(queries), k, values[rows], indices[rows])
+            smallest_values_in_rows(self.ranking_of_others(queries), values[rows], indices[rows])
             done = rows.stop
         return values, indices
 

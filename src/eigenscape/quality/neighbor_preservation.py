@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from eigenscape._checks import check_count
+from eigenscape._native.loops import count_below
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.intervals import Estimate, sample_indices, share_estimate
 
@@ -205,8 +206,6 @@ def neighbor_ranks(reference: Distances, compared: Distances, k: int, which: np.
 
     The nearest point in ``reference`` has rank 1; equal distances share the lower rank.
     """
-    from eigenscape._compiled.ranks import count_below
-
     n = reference.n_points
     check_count("n_neighbors", k)
     if not 1 <= k <= n - 2:
@@ -215,7 +214,9 @@ def neighbor_ranks(reference: Distances, compared: Distances, k: int, which: np.
     for queries in reference.query_blocks(which, arrays=2):
         neighbors = compared.nearest(queries, k)[1]
         distance = reference.ranking_of_others(queries)
-        ranks.append(1 + count_below(distance, np.take_along_axis(distance, neighbors, axis=1)))
+        counts = np.empty(neighbors.shape, dtype=np.int64)
+        count_below(distance, np.take_along_axis(distance, neighbors, axis=1), counts)
+        ranks.append(1 + counts)
     return np.concatenate(ranks)
 
 

@@ -15,6 +15,18 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._native.loops import (
+    correct_rows,
+    divide_columns,
+    first_residual,
+    group_vertices,
+    multiply_columns,
+    multiply_rows,
+    multiply_sparse,
+    product_size,
+    relax_rows,
+    smooth_rows,
+)
 from eigenscape._progress import stage
 from eigenscape._threads import Team, one_thread
 from eigenscape.graph.sparse_distances import transpose
@@ -95,8 +107,6 @@ class Hierarchy:
 
         ``size`` is the length of the columns, if known.
         """
-        from eigenscape._compiled.hierarchy import divide_columns, multiply_columns
-
         size = np.linalg.norm(B, axis=0) if size is None else size
         scale = np.maximum(size, np.finfo(np.float64).tiny)
         scaled, out = np.empty(B.shape, dtype=np.float32), np.empty(B.shape)
@@ -106,8 +116,6 @@ class Hierarchy:
         return out
 
     def _cycle(self, B: np.ndarray, depth: int) -> np.ndarray:
-        from eigenscape._compiled.hierarchy import correct_rows, first_residual, relax_rows
-
         if depth == len(self.levels):
             return self._coarse_inverse(B).astype(np.float32)
         level = self.levels[depth]
@@ -118,9 +126,7 @@ class Hierarchy:
 
     def product(self, A: sparse.csr_array, data: np.ndarray, V: np.ndarray) -> np.ndarray:
         """Compute ``A V``, with the values ``data`` of ``A`` in the type of ``V``."""
-        from eigenscape._compiled.hierarchy import multiply_four
-
-        return self._rows(multiply_four, A, data, _padded(V))[:, : V.shape[1]]
+        return self._rows(multiply_rows, A, data, np.ascontiguousarray(V))
 
     def sweep(self, function: Callable[[slice], Any], m: int) -> Any:
         """Return the sum of ``function(rows)`` over blocks of rows that fit in the processor's cache."""
@@ -131,9 +137,9 @@ class Hierarchy:
         return (self.team if len(items) > 1 else one_thread)(function, items)
 
     def _rows(
-        self, loop: Callable[..., None], A: sparse.csr_array, data: np.ndarray, *arrays: np.ndarray
+        self, loop: Callable[..., int], A: sparse.csr_array, data: np.ndarray, *arrays: np.ndarray
     ) -> np.ndarray:
-        """Return the result (rows of A, columns of the last array) of a compiled loop over rows of ``A``."""
+        """Return the result (rows of A, columns of the last array) of a loop over rows of ``A``."""
         width = arrays[-1].shape[1]
         out = np.empty((A.shape[0], width), dtype=arrays[-1].dtype)
         parts = 1 + A.nnz * width // _LARGE
@@ -157,8 +163,6 @@ def _padded(V: np.ndarray) -> np.ndarray:
 
 def aggregate(A: sparse.csr_array) -> tuple[np.ndarray, int]:
     """Partition the vertices into groups of neighbours; return the group of each vertex and their number."""
-    from eigenscape._compiled.hierarchy import group_vertices
-
     group = np.empty(A.shape[0], dtype=np.int32)
     return group, group_vertices(A.indptr, A.indices, A.data, _STRENGTH, group)
 
@@ -167,8 +171,6 @@ def _coarsen(
     A: sparse.csr_array, null: np.ndarray, group: np.ndarray, count: int, team: Team
 ) -> tuple[Level, sparse.csr_array, np.ndarray]:
     """Return the level of ``A``, the coarse matrix ``P' A P`` and its null vector."""
-    from eigenscape._compiled.hierarchy import smooth_rows
-
     m = A.shape[0]
     coarse_null = np.sqrt(np.bincount(group, weights=null**2, minlength=count))
     values = null / coarse_null[group]
@@ -191,15 +193,25 @@ def _coarsen(
 
 def _sparse_product(A: sparse.csr_array, B: sparse.csr_array, team: Team) -> sparse.csr_array:
     """Compute ``A B``; the columns of a row are not sorted."""
-    from eigenscape._compiled.hierarchy import multiply_sparse
+    index = np.promote_types(A.indices.dtype, B.indices.dtype)
+    starts, columns = A.indptr.astype(index, copy=False), A.indices.astype(index, copy=False)
+    inner, targets = B.indptr.astype(index, copy=False), B.indices.astype(index, copy=False)
 
-    def rows(block: slice) -> Any:
-        return multiply_sparse(
-            A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[1], block.start, block.stop
+    def rows(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        first, last = block.start, block.stop
+        size = product_size(starts, columns, inner, first, last)
+        count = np.empty(last - first, dtype=np.int64)
+        indices, data = np.empty(size, dtype=index), np.empty(size)
+        used = multiply_sparse(
+            *(starts, columns, A.data),
+            *(inner, targets, B.data),
+            *(B.shape[1], first, last),
+            *(count, indices, data),
         )
+        return count, indices[:used].copy(), data[:used].copy()
 
     count, indices, data = zip(*team(rows, row_blocks(A.shape[0], 1, _ROWS)), strict=True)
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(count))]).astype(A.indptr.dtype)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(count))])
     return sparse.csr_array(
         (np.concatenate(data), np.concatenate(indices), indptr), shape=(A.shape[0], B.shape[1])
     )

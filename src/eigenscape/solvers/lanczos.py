@@ -8,13 +8,14 @@ the steps are compiled; and an iteration whose rate shows that it will not end i
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from eigenscape._loading import avoids_compiled_code
 from eigenscape._memory import fits
+from eigenscape._native.loops import multiply_shifted, project_out
 
 _EPS = np.finfo(np.float64).eps
 #: Vectors of the Krylov space: at least this many, or this many more than twice the wanted ones.
@@ -141,40 +142,31 @@ def _orthogonal_start(known: np.ndarray, rng: np.random.Generator) -> np.ndarray
 def _extend_krylov(
     matrix: sparse.csr_array, bound: float, V: np.ndarray, T: np.ndarray, n_known: int, start: int, stop: int
 ) -> tuple[int, float]:
-    """Extend the basis by Lanczos steps; see :func:`eigenscape._compiled.lanczos.extend_krylov`."""
-    if avoids_compiled_code():
-        return _extend_by_numpy(matrix, bound, V, T, n_known, start, stop)
-    from eigenscape._compiled.lanczos import extend_krylov
+    """Extend an orthonormal basis by Lanczos steps with ``B = bound - A``, orthogonalised fully.
 
-    filled, length = extend_krylov(
-        matrix.indptr, matrix.indices, matrix.data, bound, V, T, n_known, start, stop
-    )
-    return int(filled), float(length)
-
-
-def _extend_by_numpy(
-    matrix: sparse.csr_array, bound: float, V: np.ndarray, T: np.ndarray, n_known: int, start: int, stop: int
-) -> tuple[int, float]:
-    """Extend the basis as the compiled function does."""
-    zero, length = 1e-14 * bound, 0.0
+    The rows of ``V`` are ``n_known`` vectors, which are projected out, then the basis: ``start + 1`` vectors
+    before, ``stop + 1`` after. ``T[:stop, :stop]`` becomes the projection of ``B`` on the first ``stop``.
+    Returns the number of vectors with a column in ``T``, less than ``stop`` if they span an invariant space,
+    and the length of the last residual.
+    """
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False)
+    zero, length, w, products = 1e-14 * bound, 0.0, np.empty(V.shape[1]), np.empty(2)
     for j in range(start, stop):
-        q, before = V[n_known + j], V[: n_known + j + 1]
-        w = bound * q - matrix @ q
-        column = np.zeros(j + 1)
-        column[j] = q @ w
-        w -= column[j] * q
+        row, column = n_known + j, np.zeros(j + 1)
+        # In exact arithmetic w lies in the space of the last two vectors, except after a restart. Without
+        # these parts one orthogonalisation suffices.
+        multiply_shifted(indptr, indices, data, bound, V, row, length, w, products)
+        column[j] = products[0]
         if j > start:
             column[j - 1] = length
-            w -= length * V[n_known + j - 1]
-        length, previous = float(np.sqrt(w @ w)), np.inf
+        length, previous = math.sqrt(products[1]), np.inf
         while zero < length < 0.5 * previous:  # repeat while most of w lies in the basis
-            previous = length
-            h = before @ w
-            w -= h @ before
+            previous, h = length, np.empty(row + 1)
+            project_out(V, row + 1, w, h, products[1:])
             column += h[n_known:]
-            length = float(np.sqrt(w @ w))
+            length = math.sqrt(products[1])
         T[: j + 1, j] = T[j, : j + 1] = column
         if length <= zero:
             return j + 1, 0.0
-        V[n_known + j + 1] = w / length
+    V[n_known + stop] = w / length
     return stop, length

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from eigenscape._native.loops import advance_solution, next_direction, products_with, subtract_scaled
 from eigenscape.solvers.hierarchy import WIDTH, Hierarchy
 
 #: Reduction of the residual by the conjugate gradients of one correction, and their maximum number.
@@ -164,8 +165,6 @@ def _correction(
     allowed: np.ndarray,
 ) -> tuple[np.ndarray, int]:
     """Solve ``(A - l) z = -r`` orthogonally to ``known`` by conjugate gradients; return their number too."""
-    from eigenscape._compiled import hierarchy as compiled
-
     A, _ = hierarchy.matrix(depth)
     m, count = residual.shape
     r, before = -residual, np.zeros_like(residual)
@@ -176,19 +175,19 @@ def _correction(
 
     def products(Z: np.ndarray, R: np.ndarray, S: np.ndarray, rows: slice) -> np.ndarray:
         out = np.zeros((known.shape[1] + 2, count))
-        compiled.products_with(known, Z, R, S, rows.start, rows.stop, out)
+        products_with(known, Z, R, S, rows.start, rows.stop, out)
         return out
 
     def turn(z: np.ndarray, inside: np.ndarray, forward: np.ndarray, rows: slice) -> None:
-        compiled.next_direction(known, z, inside, forward, rows.start, rows.stop, p)
+        next_direction(known, z, inside, forward, rows.start, rows.stop, p)
 
     def shift(q: np.ndarray, rows: slice) -> np.ndarray:
-        compiled.subtract_scaled(p, values, rows.start, rows.stop, q)
+        subtract_scaled(p, values, rows.start, rows.stop, q)
         return products(q, p, p, rows)
 
     def advance(q: np.ndarray, inside: np.ndarray, length: np.ndarray, rows: slice) -> np.ndarray:
         out = np.zeros(count)
-        compiled.advance_solution(known, p, q, inside, length, rows.start, rows.stop, x, r, before, out)
+        advance_solution(known, p, q, inside, length, rows.start, rows.stop, x, r, before, out)
         return out
 
     for steps in range(1, _MOST_STEPS + 1):

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from eigenscape._memory import row_blocks
-from eigenscape._native.loops import breadth_first
+from eigenscape._native.loops import breadth_first, reorder_rows
 from eigenscape._threads import run_parallel
 
 #: Number of rows of a block.
@@ -93,8 +93,7 @@ def _breadth_first(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, int]:
 
 def reordered(A: sparse.csr_array, order: np.ndarray, n_jobs: int | None = None) -> sparse.csr_array:
     """Return ``A[order][:, order]``; the columns of a row are not sorted."""
-    from eigenscape._compiled.hierarchy import reorder_rows
-
+    order = order.astype(A.indices.dtype, copy=False)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=order.dtype)
     indptr = np.concatenate([[0], np.cumsum(np.diff(A.indptr)[order])]).astype(A.indptr.dtype)
