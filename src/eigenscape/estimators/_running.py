@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from eigenscape._parameters import check_parameters
@@ -14,16 +15,10 @@ from eigenscape.exceptions import NotConvergedError
 from eigenscape.options import warn_unused
 from eigenscape.solvers.solve import failures
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback._callback_support import callback_management_context
-except ModuleNotFoundError:  # before 1.9
+__all__ = ["HAS_CALLBACKS", "fitting", "running", "set_callbacks"]
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Estimators have no callbacks."""
-
-
-__all__ = ["CallbackSupportMixin", "fitting", "running"]
+#: Whether scikit-learn has callbacks. Their module loads rich, so it is imported when they are used.
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None  # since 1.9
 
 #: Maximum number of subtasks of a stage.
 _MAX_STEPS = 100
@@ -67,11 +62,21 @@ def running(estimator: Any, fit: bool = False) -> Iterator[list[NotConvergedErro
 fitting = partial(running, fit=True)
 
 
+def set_callbacks(self: Any, *callbacks: Any) -> Any:
+    """Set the callbacks of ``fit``: objects of ``sklearn.callback``; none removes them."""
+    from sklearn.callback import CallbackSupportMixin
+
+    return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+
 @contextmanager
 def _tasks(estimator: Any) -> Iterator[None]:
     """Report a fit and its stages to the callbacks of the estimator."""
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback._callback_support import callback_management_context
+
     with callback_management_context(estimator):
-        context = estimator._init_callback_context(max_subtasks=None)
+        context = CallbackSupportMixin._init_callback_context(estimator, max_subtasks=None)
         context.call_on_fit_task_begin(estimator=estimator)
         with reporting(estimator.verbose, also=TaskDisplay(estimator, context)):
             yield

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
@@ -76,6 +75,8 @@ def place_centers(
             return X[farthest_first(_FeatureDistances(X), len(X), n_kernels, int(shuffled[0]))]
         candidates = X[shuffled[: max(20_000, n_kernels)]]  # arrays are (candidates, kernels)
         if placement == "kmeans":
+            from scipy.cluster.vq import kmeans2  # loads the whole of scipy.cluster
+
             with warnings.catch_warnings():  # the centre of an empty cluster stays where it was
                 warnings.filterwarnings("ignore", "One of the clusters is empty")
                 start = candidates[:n_kernels].copy()
