@@ -64,7 +64,7 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
     )
     data, request = fitted(tmp_path, X, given, fewer=False)
     fit_map(data, request)
-    assert np.isfinite(measure_map(data, request)["losses"]["training"]).all()
+    assert np.isfinite(measure_map(data, request)["losses"]["loss_training"]).all()
 
 
 def test_suggestions_do_not_claim_more_than_the_interval_of_the_dimension():

@@ -8,30 +8,25 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset, moments
-from eigenscape.app.explore.distances import Distances
+from eigenscape.app.explore.data import Dataset, Distances, moments
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.quality import procrustes
 
 
-def missing_neighbors(entry: ExploredMap, distances: Distances, row: int) -> dict[str, list[int]]:
-    """Return the neighbours in the data that are not near on the map, and the reverse."""
+def missing_neighbors(entry: ExploredMap, distances: Distances, row: int) -> dict[str, np.ndarray]:
+    """Return the neighbours in the data that are not near on the map, and the reverse, nearest first."""
     plane = entry.coordinates[:, :2]
-    k = max(1, min(TUNING.n_neighbors, len(plane) - 1))
-    near = _nearest(distances.from_row(row, entry.scaler), row, k)
-    shown = _nearest(np.linalg.norm(plane - plane[row], axis=1), row, k)
-    return {
-        "missing": [one for one in near if one not in shown],
-        "false": [one for one in shown if one not in near],
-    }
+    near = _nearest(distances.from_row(row, entry.scaler), row)
+    shown = _nearest(np.linalg.norm(plane - plane[row], axis=1), row)
+    return {"missing": near[~np.isin(near, shown)], "false": shown[~np.isin(shown, near)]}
 
 
-def _nearest(lengths: np.ndarray, row: int, k: int) -> list[int]:
-    lengths = lengths.copy()
+def _nearest(lengths: np.ndarray, row: int) -> np.ndarray:
     lengths[row] = np.inf
-    found = np.argpartition(lengths, k - 1)[:k] if k < len(lengths) else np.arange(len(lengths))
-    return [int(one) for one in found[np.argsort(lengths[found], kind="stable")] if one != row]
+    k = min(TUNING.n_neighbors, len(lengths) - 1)
+    found = np.argpartition(lengths, k - 1)[:k]
+    return found[np.argsort(lengths[found], kind="stable")]
 
 
 def compare_maps(first: ExploredMap, second: ExploredMap, axes: Sequence[int] = (0, 1)) -> np.ndarray:
@@ -57,18 +52,11 @@ def _plane(coordinates: np.ndarray, axes: Sequence[int]) -> np.ndarray:
 
 def describe_spectrum(entry: ExploredMap) -> dict[str, Any]:
     """Return eigenvalues with their gaps, residuals and losses."""
-    values = entry.spectrum.get("eigenvalues")
-    losses = entry.measures.get("losses")
-    known = losses or {"reason": "the losses are being computed"}
+    values, losses = entry.spectrum.get("eigenvalues"), entry.measures.get("losses")
     return {
-        "eigenvalues": values,
-        "residuals": entry.spectrum.get("residuals"),
-        "gaps": None if values is None else np.abs(np.diff(np.asarray(values, dtype=np.float64))),
-        "further_eigenvalues": known.get("eigenvalues"),
-        "loss_training": known.get("training"),
-        "loss_held_out": known.get("held_out"),
-        "held_out_reason": known.get("reason"),
-        "loss_text": known.get("text"),
+        **entry.spectrum,
+        **(losses or {"held_out_reason": "the losses are being computed"}),
+        "gaps": None if values is None else np.abs(np.diff(values)),
         "pending": losses is None,
     }
 
@@ -91,35 +79,27 @@ def eigenfunction_grid(entry: ExploredMap, data: Dataset, component: int) -> dic
 
 def explain_selection(data: Dataset, mask: np.ndarray) -> dict[str, Any]:
     """Return the columns and labels that set the selected rows apart from the others."""
-    n_inside, n_outside = int(mask.sum()), int((~mask).sum())
-    result: dict[str, Any] = {"n": n_inside, "columns": [], "labels": []}
-    result |= {"image_mean": None, "image_difference": None}
-    if n_outside == 0:
+    empty = {"columns": [], "labels": [], "image_mean": None, "image_difference": None}
+    result: dict[str, Any] = {"n": int(mask.sum()), **empty}
+    if mask.all():
         return result
-    further = [
-        (column.name, column.values)
-        for column in data.columns
-        if column.kind == "number" and column.values is not None
-    ]
-    values = np.column_stack([np.empty((data.n, 0)), *(each for _, each in further)])
+    further = [column for column in data.columns if column.kind == "number"]
+    parts = [data.X, *(column.values[:, None] for column in further)]
     inside, outside = (
-        [np.append(*pair) for pair in zip(moments(data.X, rows), moments(values, rows), strict=True)]
-        for rows in (np.flatnonzero(mask), np.flatnonzero(~mask))
+        np.concatenate([moments(part, np.flatnonzero(rows)) for part in parts], axis=1)
+        for rows in (mask, ~mask)
     )
     if data.image_shape is not None:
         low, high = data.image_range
-        result["image_mean"] = data.to_pixels(inside[0][: data.d])
         difference = 255 * (inside[0] - outside[0])[: data.d] / (high - low)
+        result["image_mean"] = data.to_pixels(inside[0][: data.d])
         result["image_difference"] = np.rint(np.clip(difference, -255, 255)).astype(int)
-    names = [*data.names, *(name for name, _ in further)]
-    result["columns"] = _effects(names, inside, outside)
+    result["columns"] = _effects([*data.names, *(column.name for column in further)], inside, outside)
     result["labels"] = _enrichment(data, mask)
     return result
 
 
-def _effects(
-    names: list[str], inside: Sequence[np.ndarray], outside: Sequence[np.ndarray]
-) -> list[dict[str, Any]]:
+def _effects(names: list[str], inside: np.ndarray, outside: np.ndarray) -> list[dict[str, Any]]:
     """Return standardised mean differences (Cohen's d) with 95 % intervals, the largest first.
 
     ``inside`` and ``outside`` are means, variances and numbers of values of each column.
@@ -143,18 +123,16 @@ def _enrichment(data: Dataset, mask: np.ndarray) -> list[dict[str, Any]]:
     """Return the shares of each label inside and outside, the most enriched first."""
     found: list[dict[str, Any]] = []
     for column in data.columns:
-        if column.kind != "category" or column.values is None:
+        if column.kind == "number":
             continue
         width = len(column.categories)
         counts = [
             np.bincount(codes[codes < width], minlength=width)
             for codes in (column.values[mask], column.values[~mask])
         ]
-        totals = [max(1, int(count.sum())) for count in counts]
-        for code, label in enumerate(column.categories):
-            inside, outside = (int(count[code]) / total for count, total in zip(counts, totals, strict=True))
-            if inside > 0:
-                ratio = inside / outside if outside > 0 else None
-                shares = {"inside": inside, "outside": outside, "ratio": ratio}
-                found.append({"name": column.name, "label": label, **shares})
+        inside, outside = (count / max(1, count.sum()) for count in counts)
+        for code in np.flatnonzero(inside):
+            ratio = inside[code] / outside[code] if outside[code] else None
+            shares = {"inside": inside[code], "outside": outside[code], "ratio": ratio}
+            found.append({"name": column.name, "label": column.categories[code], **shares})
     return sorted(found, key=lambda one: -(one["inside"] - one["outside"]))[: TUNING.explained]

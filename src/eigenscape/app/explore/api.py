@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from eigenscape.app.explore.answers import HANDLERS, Download
+from eigenscape.app.explore.answers import HANDLERS, parse_index
 from eigenscape.app.explore.events import encode
 from eigenscape.app.explore.jobs import Job
 from eigenscape.app.explore.security import Refused
@@ -47,9 +47,9 @@ def as_response(answer: Any, status: int = 200) -> Response:
         return answer
     if isinstance(answer, Job):
         return as_response({"job": answer.id}, 202)
-    if isinstance(answer, Download):
-        cleanup = BackgroundTask(shutil.rmtree, answer.path.parent, ignore_errors=True)
-        return FileResponse(answer.path, media_type="text/csv", filename=answer.name, background=cleanup)
+    if isinstance(answer, Path):
+        cleanup = BackgroundTask(shutil.rmtree, answer.parent, ignore_errors=True)
+        return FileResponse(answer, media_type="text/csv", filename=answer.name, background=cleanup)
     if isinstance(answer, np.ndarray):
         with np.errstate(over="ignore"):
             answer = answer.astype("<u2" if answer.dtype.kind == "u" else "<f4").tobytes()
@@ -61,22 +61,21 @@ def as_response(answer: Any, status: int = 200) -> Response:
 def failure(error: Exception) -> Response:
     """Return the response for an error: 404, 400 with its message, or 500 for an error of programming."""
     text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, Refused):
-        status = error.status
-    elif isinstance(error, HTTPException):
-        status, text = error.status_code, _REASONS.get(error.status_code, "the request failed")
-    elif isinstance(error, MissingError):
-        status = 404
-    elif isinstance(error, msgspec.DecodeError):
-        status, text = 400, f"the request is not valid: {text}"
-    elif isinstance(error, MemoryError):
-        status, text = 400, "the request needs more memory than is available"
-    elif isinstance(
-        error, ValueError | TypeError | OSError | RuntimeError | ArithmeticError | AttributeError
-    ):
-        status = 400
-    else:
-        status, text = 500, f"{type(error).__name__}: {text}"
+    match error:
+        case Refused():
+            status = error.status
+        case HTTPException():
+            status, text = error.status_code, _REASONS.get(error.status_code, "the request failed")
+        case MissingError():
+            status = 404
+        case msgspec.DecodeError():
+            status, text = 400, f"the request is not valid: {text}"
+        case MemoryError():
+            status, text = 400, "the request needs more memory than is available"
+        case ValueError() | TypeError() | OSError() | RuntimeError() | ArithmeticError() | AttributeError():
+            status = 400
+        case _:
+            status, text = 500, f"{type(error).__name__}: {text}"
     return as_response({"error": text}, status)
 
 
@@ -88,8 +87,12 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
     async def respond(request: Request) -> Response:
         name = request.headers.get("x-filename")
         given = {**request.query_params, **request.path_params, "filename": name and unquote(name)}
-        arguments = {key: given[key] for key in list(parameters)[1:] if key in given}  # not the session
+        arguments: dict[str, Any] = {key: given[key] for key in list(parameters)[1:] if key in given}
         try:
+            if "entry" in parameters:
+                arguments["entry"] = session.find_map(given["map_id"])
+            if "row" in parameters:
+                arguments["row"] = parse_index(given["row"], session.data.n)
             if body is not None:
                 raw = await request.body()
                 is_json = issubclass(body, msgspec.Struct)

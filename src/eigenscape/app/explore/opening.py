@@ -16,24 +16,16 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
 from eigenscape.app.explore.data import Dataset, dataset_of_table
-from eigenscape.app.explore.inversion import split_model
+from eigenscape.app.explore.maps import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
 
-_NESTED = (
-    "pca",
-    "kernel-pca",
-    "classical-mds",
-    "isomap",
-    "locally-linear-embedding",
-    "laplacian-eigenmaps",
-    "diffusion-map",
-    "landmark-mds",
-    "greedy",
-)
+#: Methods whose first coordinates do not depend on the others.
+_NESTED = ("pca", "kernel-pca", "classical-mds", "isomap", "locally-linear-embedding")
+_NESTED += ("laplacian-eigenmaps", "diffusion-map", "landmark-mds", "greedy")
 #: Map that is fitted if no method is named: the fastest.
 _FIRST = "pca"
 
@@ -147,11 +139,12 @@ def first_fits(
     requests = []
     for name in dict.fromkeys(method_name(name) for name in names):
         chosen = dict((parameters or {}).get(name, {}))
-        limit = min(TUNING.n_components, data.d if name in ("pca", "kernel-pca") else data.n - 2, data.n - 2)
-        given = "n_components" in chosen
+        requests.append(
+            {"method": name, "parameters": chosen, "fewer_components": "n_components" not in chosen}
+        )
+        limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
         if name in _NESTED and limit > 2:
             chosen.setdefault("n_components", limit)
-        requests.append({"method": name, "parameters": chosen, "fewer_components": not given})
     return requests
 
 
@@ -165,6 +158,7 @@ def open_session(
     """Return a session whose first jobs are started."""
     session = Session(data, Annotations(data, annotations))
     try:
+        session.write_rows()
         for request in fits:
             session.fit(**request, standardize=standardize)
         session.suggest()

@@ -7,7 +7,6 @@ import secrets
 import signal
 import socket
 import threading
-import time
 import webbrowser
 from collections.abc import Iterator
 from typing import Any
@@ -59,30 +58,20 @@ class Explorer:
                 h11_max_incomplete_event_size=64 * 1024,
             )
         )
-        self._thread: threading.Thread | None = None
-        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="eigenscape explorer", daemon=True)
 
     def run(self, open_browser: bool = True) -> None:
         """Serve until Ctrl-C or :meth:`close`, then end all processes and remove temporary files."""
-        try:
-            with _terminated_as_interrupt():
-                self.start(open_browser)
-                while self._thread is not None and self._thread.is_alive():
-                    self._thread.join(timeout=0.2)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.close()
+        with contextlib.suppress(KeyboardInterrupt), self, _terminated_as_interrupt():
+            self.start(open_browser)
+            while self._thread.is_alive():
+                self._thread.join(timeout=0.2)
 
     def start(self, open_browser: bool = False) -> None:
         """Serve in a thread."""
-        self._thread = threading.Thread(target=self._serve, name="eigenscape explorer", daemon=True)
-        self._thread.start()
-        limit = time.monotonic() + 30
-        while not self._server.started and self._thread.is_alive() and time.monotonic() < limit:
-            time.sleep(0.01)
+        self._thread.start()  # the socket accepts connections already
         if open_browser:
-            threading.Thread(target=self._open_browser, daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=[self.url], daemon=True).start()
 
     def _serve(self) -> None:
         try:
@@ -95,20 +84,14 @@ class Explorer:
         self.session.events.close()  # streams of events would be waited for
         self._server.should_exit = True
         try:
-            if self._thread is not None and self._thread is not threading.current_thread():
+            if self._thread.is_alive():
                 self._thread.join(timeout=TUNING.grace_seconds + 10)
         finally:
             self._finish()
 
     def _finish(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self.session.close()
-            self._socket.close()
-
-    def _open_browser(self) -> None:
-        with contextlib.suppress(webbrowser.Error, OSError):
-            webbrowser.open(self.url)
+        self.session.close()
+        self._socket.close()
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -127,18 +110,14 @@ class Explorer:
 
 def _bind(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise CommandError if the address cannot be used."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # with the number of the protocol, asyncio disables the delay of small packets (TCP_NODELAY)
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
-        listener.close()
         raise CommandError(
             f"port {port} of {host} cannot be used: {error.strerror or error}; choose another --port"
         ) from error
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # connections inherit it
     return listener
 
 

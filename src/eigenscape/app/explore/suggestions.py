@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.app.explore.tuning import TUNING
+from eigenscape.app.report.scales import find_dominance
+from eigenscape.quality import choose_n_neighbors, intrinsic_dimension
 
 #: Number of rows whose neighbours are examined, and of those that are fitted.
 _ROWS, _FITTED = 5000, 400
@@ -18,17 +21,17 @@ _CANDIDATES = (5, 7, 10, 14, 20)
 
 def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return suggestions as text, each with the method and the parameters that it applies to, if any."""
-    n = X.shape[0]
-    order = np.random.default_rng(0).permutation(n)
-    rows = X[np.sort(order[:_ROWS])]
+    rows = _sample(X, _ROWS, 0)
     found: list[dict[str, Any]] = []
     for propose in (_scales, _dimension, _neighbors, _clusters):
-        with stage("suggestions"):
-            try:
-                found += propose(rows, names)
-            except (ValueError, RuntimeError, ArithmeticError):  # the rows do not admit this estimate
-                continue
+        # rows that do not admit an estimate
+        with stage("suggestions"), suppress(ValueError, RuntimeError, ArithmeticError):
+            found += propose(rows, names)
     return found
+
+
+def _sample(rows: Any, count: int, seed: int) -> Any:
+    return rows[np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:count])]
 
 
 def _suggestion(text: str, **applied: Any) -> list[dict[str, Any]]:
@@ -37,7 +40,6 @@ def _suggestion(text: str, **applied: Any) -> list[dict[str, Any]]:
 
 def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import PCA
-    from eigenscape.app.report.scales import find_dominance
 
     dominance = find_dominance(PCA(), rows, names)
     if dominance is None:
@@ -50,8 +52,6 @@ def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
-    from eigenscape.quality import intrinsic_dimension
-
     dimension = intrinsic_dimension(rows)
     if not np.isfinite([dimension.value, dimension.low, dimension.high]).all():
         return []  # too few rows
@@ -70,9 +70,8 @@ def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
 
 def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import Isomap
-    from eigenscape.quality import choose_n_neighbors
 
-    sample = rows[np.sort(np.random.default_rng(1).permutation(rows.shape[0])[:_FITTED])]
+    sample = _sample(rows, _FITTED, 1)
     candidates = [k for k in _CANDIDATES if k < 0.8 * sample.shape[0]]
     if not candidates:
         return []
