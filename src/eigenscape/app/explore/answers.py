@@ -12,18 +12,23 @@ import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from msgspec import Meta, Struct
-from msgspec.json import decode
 
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore import analysis
-from eigenscape.app.explore.annotations import MAX_LENGTH
 from eigenscape.app.explore.jobs import Job
-from eigenscape.app.explore.maps import ExploredMap, invert
-from eigenscape.app.explore.placing import place_rows, read_file, read_pasted
+from eigenscape.app.explore.maps import ExploredMap
+from eigenscape.app.explore.placing import place
+from eigenscape.app.explore.requests import (
+    AnnotationBody,
+    ExportBody,
+    FitBody,
+    parse_index,
+    parse_mask,
+    parse_rows,
+)
 from eigenscape.app.explore.session import MissingError, Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.writing import write_table
@@ -39,81 +44,6 @@ _MEASURED = {
     "novelty": "scores",
     "predicted": "predicted",
 }
-
-FieldText = Annotated[str, Meta(max_length=TUNING.form_text)]
-Name = Annotated[str, Meta(max_length=MAX_LENGTH)]
-
-
-class FitBody(Struct):
-    """A method to fit."""
-
-    method: FieldText
-    parameters: dict[FieldText, bool | int | float | FieldText | None] = {}
-    standardize: bool = False
-
-
-class PointBody(Struct):
-    """A point of a map; other coordinates than the first are named by ``components``."""
-
-    point: list[float]
-    components: Annotated[list[int], Meta(min_length=1)] = []
-
-
-class TextBody(Struct):
-    """Pasted rows."""
-
-    text: Annotated[str, Meta(max_length=TUNING.placed_text)]
-
-
-class MaskBody(Struct):
-    """Selected rows: bit ``i`` is bit ``i & 7`` of byte ``i >> 3``, in base64."""
-
-    mask: bytes
-
-
-class AnnotationBody(MaskBody):
-    """A label of the selected rows."""
-
-    name: Name
-    label: Name
-
-
-class ExportBody(Struct):
-    """A table of selected rows, or of all rows without a mask."""
-
-    what: Literal["ids", "rows", "coordinates", "annotations"]
-    mask: bytes | None = None
-    map: str | None = None
-    format: Literal["csv"] = "csv"
-    spreadsheet_safe: bool = False
-
-
-def parse_index(text: str, n: int, name: str = "row") -> int:
-    """Return the number of a row, or of what ``name`` says."""
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) < n):
-        raise CommandError(f"{name} must be an integer from 0 to {n - 1}, got {text[:40]!r}")
-    return int(text)
-
-
-def parse_rows(text: str, n: int, limit: int) -> list[int]:
-    """Return numbers of rows separated by commas."""
-    parts = [part for part in text.split(",") if part]
-    if not 1 <= len(parts) <= limit:
-        raise CommandError(f"rows must be 1 to {limit} numbers separated by commas, got {len(parts)}")
-    return [parse_index(part, n) for part in parts]
-
-
-def parse_mask(mask: bytes, n: int) -> np.ndarray:
-    """Return the selected rows of a bit mask, (n,)."""
-    if len(mask) != (n + 7) // 8:
-        raise CommandError(f"mask has {len(mask)} bytes, but {n} rows need {(n + 7) // 8}")
-    bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), bitorder="little")
-    if bits[n:].any():
-        raise CommandError(f"mask selects rows beyond the last of {n}")
-    if not bits.any():
-        raise CommandError("mask selects no row; select some points first")
-    return bits[:n].astype(bool)
-
 
 # --- data -----------------------------------------------------------------------------------------------
 
@@ -182,52 +112,7 @@ def measured(name: str, session: Session, entry: ExploredMap) -> np.ndarray | Jo
     return session.measure(entry, _MEASURED[name], per_point=True)
 
 
-def missing(session: Session, entry: ExploredMap, row: int) -> dict[str, np.ndarray]:
-    """Return neighbours in the data that are far on the map, and the reverse."""
-    return analysis.missing_neighbors(entry, session.distances, row)
-
-
-def spectrum(_: Session, entry: ExploredMap) -> dict[str, Any]:
-    """Return eigenvalues, residuals and losses."""
-    return analysis.describe_spectrum(entry)
-
-
-def eigenfunction(session: Session, entry: ExploredMap, component: str) -> dict[str, Any]:
-    """Return a coordinate as a function of the plane."""
-    index = parse_index(component, entry.n_components, "component")
-    return analysis.eigenfunction_grid(entry, session.data, index)
-
-
-def compare(session: Session, entry: ExploredMap, other: str, axes: str = "0,1") -> np.ndarray:
-    """Return a map aligned to another one."""
-    chosen = [0, 1] if axes == "0,1" else parse_rows(axes, entry.n_components, 2)
-    if len(chosen) != 2:
-        raise CommandError(f"axes must be two coordinates, such as 0,1, got {axes!r}")
-    return analysis.compare_maps(entry, session.find_map(other), chosen)
-
-
-def inverse(session: Session, entry: ExploredMap, body: PointBody) -> dict[str, Any]:
-    """Return the row at a point of the map."""
-    components = body.components or list(range(min(2, entry.n_components)))
-    return invert(entry, session.data, body.point, components)
-
-
-def place(session: Session, entry: ExploredMap, filename: str | None, body: bytes) -> dict[str, Any]:
-    """Place the rows of a file, or pasted rows if it has no name."""
-    data, messages = session.data, list[str]()
-    if filename is None:
-        table = read_pasted(data, decode(body, type=TextBody).text, messages)
-    else:
-        table = read_file(data, session.folder, filename, body, messages)
-    return place_rows(data, entry, session.distances, table, messages)
-
-
 # --- selections -----------------------------------------------------------------------------------------
-
-
-def explain(session: Session, body: MaskBody) -> dict[str, Any]:
-    """Return what sets the selected rows apart."""
-    return analysis.explain_selection(session.data, parse_mask(body.mask, session.data.n))
 
 
 def annotate(session: Session, body: AnnotationBody) -> dict[str, Any]:
@@ -304,13 +189,13 @@ HANDLERS: Mapping[tuple[str, str], Any] = {
     ("GET", "/api/maps/{map_id}/coordinates"): coordinates,
     ("GET", "/api/maps/{map_id}/clusters"): clusters,
     **{("GET", f"/api/maps/{{map_id}}/{name}"): partial(measured, name) for name in _MEASURED},
-    ("GET", "/api/maps/{map_id}/missing/{row}"): missing,
-    ("GET", "/api/maps/{map_id}/spectrum"): spectrum,
-    ("GET", "/api/maps/{map_id}/eigenfunction/{component}"): eigenfunction,
-    ("GET", "/api/maps/{map_id}/compare/{other}"): compare,
-    ("POST", "/api/maps/{map_id}/inverse"): inverse,
+    ("GET", "/api/maps/{map_id}/missing/{row}"): analysis.missing_neighbors,
+    ("GET", "/api/maps/{map_id}/spectrum"): analysis.describe_spectrum,
+    ("GET", "/api/maps/{map_id}/eigenfunction/{component}"): analysis.eigenfunction_grid,
+    ("GET", "/api/maps/{map_id}/compare/{other}"): analysis.compare_maps,
+    ("POST", "/api/maps/{map_id}/inverse"): analysis.invert,
     ("POST", "/api/maps/{map_id}/place"): place,
-    ("POST", "/api/explain"): explain,
+    ("POST", "/api/explain"): analysis.explain_selection,
     ("POST", "/api/annotations"): annotate,
     ("GET", "/api/annotations/{name:path}"): annotation,
     ("DELETE", "/api/annotations/{name:path}"): remove_annotation,

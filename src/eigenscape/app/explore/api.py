@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,22 +22,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from eigenscape.app.explore.answers import HANDLERS, parse_index
+from eigenscape.app.explore.answers import HANDLERS
 from eigenscape.app.explore.events import encode
 from eigenscape.app.explore.jobs import Job
-from eigenscape.app.explore.security import Refused
+from eigenscape.app.explore.requests import parse_index
 from eigenscape.app.explore.session import MissingError, Session
-
-#: Types of the files of the page; no other file is served.
-_TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".html": "text/html; charset=utf-8",
-}
-_PAGE = "explorer.html"
-_REASONS = {404: "there is nothing at this address", 405: "the method is not allowed at this address"}
+from eigenscape.app.page import MEDIA_TYPES, asset, asset_names
 
 
 def as_response(answer: Any, status: int = 200) -> Response:
@@ -62,10 +51,8 @@ def failure(error: Exception) -> Response:
     """Return the response for an error: 404, 400 with its message, or 500 for an error of programming."""
     text = " ".join(str(error).split()) or type(error).__name__
     match error:
-        case Refused():
-            status = error.status
         case HTTPException():
-            status, text = error.status_code, _REASONS.get(error.status_code, "the request failed")
+            status, text = error.status_code, error.detail
         case MissingError():
             status = 404
         case msgspec.DecodeError():
@@ -104,24 +91,15 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
     return respond
 
 
-def page_files() -> dict[str, Path]:
-    """Return the files of the page by name; only these are served."""
-    folder = Path(str(files("eigenscape"))) / "app" / "page"
-    return {
-        file.relative_to(folder).as_posix(): file
-        for file in sorted(folder.rglob("*"))
-        if file.suffix in _TYPES and file.is_file()
-    }
+def page_file(_: Session, name: str = "explorer.html") -> Response:
+    """Return a file of the page; no other file is served."""
+    if name not in asset_names():
+        raise MissingError("there is no such file")
+    return Response(asset(name), media_type=MEDIA_TYPES[Path(name).suffix])
 
 
 def build_app(session: Session) -> Starlette:
     """Return the application without the checks of :class:`~eigenscape.app.explore.security.Guard`."""
-    assets = page_files()
-
-    def asset(_: Session, name: str = _PAGE) -> Response:
-        if name not in assets:
-            raise MissingError("there is no such file")
-        return Response(assets[name].read_bytes(), media_type=_TYPES[assets[name].suffix])
 
     async def events(_: Request) -> Response:
         return StreamingResponse(session.events.subscribe(), media_type="text/event-stream")
@@ -129,7 +107,7 @@ def build_app(session: Session) -> Starlette:
     async def http_error(_: Request, error: Exception) -> Response:
         return failure(error)
 
-    handlers = {("GET", "/"): asset, ("GET", "/assets/{name:path}"): asset, **HANDLERS}
+    handlers = {("GET", "/"): page_file, ("GET", "/assets/{name:path}"): page_file, **HANDLERS}
     routes = [
         Route(address, endpoint(session, handler), methods=[method])
         for (method, address), handler in handlers.items()

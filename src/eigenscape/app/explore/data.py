@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
 
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
@@ -256,7 +257,15 @@ def dataset_of_table(
         raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
     if not hasattr(table.array, "shape"):
         raise CommandError("the explorer needs all rows in memory; read them without stream=True")
-    X = _check_rows(table.array)
+    X = check_array(
+        checked_sparse(table.array),
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2,
+        input_name="X",
+    )
+    X = sparse.csr_array(X) if is_sparse(X) else X
     n, d = X.shape
     names = tuple(map(str, table.names or default_names(d)))
     if len(names) != d:
@@ -284,23 +293,6 @@ def dataset_of_table(
         notes={"columns": list(names)} if notes is None else notes,
         warnings=tuple(remarks),
     )
-
-
-def _check_rows(rows: Any) -> Any:
-    """Return rows as an array of floating-point numbers, dense or csr."""
-    if is_sparse(rows):
-        return sparse.csr_array(checked_sparse(rows)).astype(np.float64)
-    rows = np.asarray(rows)
-    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"
-        )
-    X = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    if len(X) < 2:
-        raise ValueError(f"X has {len(X)} rows; at least 2 are needed")
-    if np.isinf(X).any():
-        raise ValueError("X has infinite values; remove them or mark them as missing (NaN)")
-    return X
 
 
 def _check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:

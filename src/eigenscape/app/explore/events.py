@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import msgspec
-
 from eigenscape.app.explore.tuning import TUNING
 
 Queue = asyncio.Queue[str | None]
@@ -16,6 +14,8 @@ Queue = asyncio.Queue[str | None]
 
 def encode(value: Any) -> bytes:
     """Return a value with NumPy arrays and scalars as JSON; numbers that JSON does not have become null."""
+    import msgspec
+
     return msgspec.json.encode(value, enc_hook=lambda other: other.tolist())
 
 

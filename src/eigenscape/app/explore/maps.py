@@ -1,8 +1,7 @@
-"""A map of the history: coordinates, model, and the row at a point, by the inverse of the map."""
+"""A map of the history: coordinates, model and what is known about it."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.pipeline import Pipeline
 
-from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset, spread_rows
-from eigenscape.app.explore.tuning import TUNING
+from eigenscape.app.explore.data import spread_rows
 
 #: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
 #: this multiple of the distances between nearest points.
@@ -76,7 +73,6 @@ class ExploredMap:
         if self.inverse_reason is None and not np.isfinite(self.coordinates).all():
             self.inverse_reason = "some points have no finite coordinates, so the inverse is not defined"
         self._planes: dict[tuple[int, ...], tuple[cKDTree, float]] = {}
-        self._lock = threading.Lock()
 
     @property
     def n_components(self) -> int:
@@ -114,54 +110,12 @@ class ExploredMap:
 
     def plane(self, components: tuple[int, ...]) -> tuple[cKDTree, float]:
         """Return a tree of the points in some coordinates, and the distance up to which data are near."""
-        with self._lock:
-            if components not in self._planes:
-                points = np.ascontiguousarray(self.coordinates[:, list(components)])
-                tree = cKDTree(points, balanced_tree=False)
-                low, high = np.quantile(points, [0.005, 0.995], axis=0)
-                lengths = tree.query(points[spread_rows(len(points), 2000)], k=[2])[0]
-                multiple = _MAX_MULTIPLE * float(np.quantile(lengths, 0.99))
-                limit = max(_MAX_SHARE * float(np.linalg.norm(high - low)), multiple)
-                self._planes[components] = tree, limit
-            return self._planes[components]
-
-
-def invert(entry: ExploredMap, data: Dataset, point: list[float], components: list[int]) -> dict[str, Any]:
-    """Return the row at a point of a map, or the reason why it is refused."""
-    if len(set(components)) != len(components) or not set(components) <= set(range(entry.n_components)):
-        raise CommandError(
-            f"components must be different integers from 0 to {entry.n_components - 1}, got {components[:9]}"
-        )
-    if len(point) != len(components):
-        raise CommandError(f"point must have {len(components)} finite numbers, got {len(point)}")
-    if entry.inverse_reason is not None:
-        return {"refused": entry.inverse_reason}
-    tree, limit = entry.plane(tuple(components))
-    distance, row = tree.query(point)
-    found: dict[str, Any] = {"nearest": row, "distance": distance}
-    if distance > limit:
-        reason = f"the nearest point is {distance:.3g} away, and the inverse is shown up to {limit:.3g}"
-        return {**found, "refused": f"no data are near: {reason}"}
-    full = entry.coordinates[row].copy()
-    full[components] = point
-    values = np.asarray(entry.estimator.inverse_transform(full[None, :]), dtype=np.float64)
-    values = (values if entry.scaler is None else entry.scaler.inverse_transform(values))[0]
-    is_image = data.image_shape is not None
-    return {
-        **found,
-        "image": data.to_pixels(values) if is_image else None,
-        "columns": [] if is_image else _profile(values, data),
-        "error": entry.measures.get("inverse_error"),
-    }
-
-
-def _profile(values: np.ndarray, data: Dataset) -> list[dict[str, Any]]:
-    """Return a row and the mean, the largest standardised deviations first if there are many columns."""
-    mean, deviation = data.moments
-    shown = np.arange(len(values))
-    if len(values) > TUNING.max_shown:
-        scaled = np.abs(values - mean) / np.where(deviation > 0, deviation, 1.0)
-        shown = np.argsort(-scaled, kind="stable")[: TUNING.max_shown]
-    return [
-        {"name": data.names[j], "value": values[j], "mean": mean[j], "deviation": deviation[j]} for j in shown
-    ]
+        if components not in self._planes:
+            points = np.ascontiguousarray(self.coordinates[:, list(components)])
+            tree = cKDTree(points, balanced_tree=False)
+            low, high = np.quantile(points, [0.005, 0.995], axis=0)
+            lengths = tree.query(points[spread_rows(len(points), 2000)], k=[2])[0]
+            multiple = _MAX_MULTIPLE * float(np.quantile(lengths, 0.99))
+            limit = max(_MAX_SHARE * float(np.linalg.norm(high - low)), multiple)
+            self._planes[components] = tree, limit
+        return self._planes[components]

@@ -22,9 +22,10 @@ from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
+from eigenscape.app.methods import method_name
 
 #: Methods whose first coordinates do not depend on the others.
-_NESTED = ("pca", "kernel-pca", "classical-mds", "isomap", "locally-linear-embedding")
+_NESTED: tuple[str, ...] = ("pca", "kernel-pca", "classical-mds", "isomap", "locally-linear-embedding")
 _NESTED += ("laplacian-eigenmaps", "diffusion-map", "landmark-mds", "greedy")
 #: Map that is fitted if no method is named: the fastest.
 _FIRST = "pca"
@@ -134,14 +135,11 @@ def first_fits(
     names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
     """Return the requests of the first maps, with more than two coordinates where the first stay the same."""
-    from eigenscape.app.methods import method_name
-
     requests = []
     for name in dict.fromkeys(method_name(name) for name in names):
         chosen = dict((parameters or {}).get(name, {}))
-        requests.append(
-            {"method": name, "parameters": chosen, "fewer_components": "n_components" not in chosen}
-        )
+        fewer = "n_components" not in chosen
+        requests.append({"method": name, "parameters": chosen, "fewer_components": fewer})
         limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
         if name in _NESTED and limit > 2:
             chosen.setdefault("n_components", limit)

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.json import decode
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset, Distances
+from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.maps import ExploredMap
+from eigenscape.app.explore.requests import TextBody
+from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import arrays, columnar, images
 from eigenscape.app.io.column_selection import ColumnSelection
@@ -29,7 +32,42 @@ from eigenscape.app.io.text import TextInput, read_text
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
 
 
-def read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: list[str]) -> Table:
+def place(session: Session, entry: ExploredMap, filename: str | None, body: bytes) -> dict[str, Any]:
+    """Return coordinates, novelty and neighbours of the rows of a file, or of pasted rows without a name."""
+    if entry.transform_reason is not None:
+        raise CommandError(f"new points cannot be placed on this map: {entry.transform_reason}")
+    data, messages = session.data, list[str]()
+    if filename is None:
+        table = _read_pasted(data, decode(body, type=TextBody).text, messages)
+    else:
+        table = _read_file(data, session.folder, filename, body, messages)
+    X = table.array
+    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if not len(rows):
+        raise CommandError("there are no rows to place")
+    if len(rows) > MAX_PLACED:
+        messages.append(f"the first {MAX_PLACED} of {len(rows)} rows are placed")
+        rows = rows[:MAX_PLACED]
+    coordinates = np.asarray(entry.model.transform(rows), dtype=np.float64)
+    errors = _projection_errors(entry, rows, coordinates)
+    near, lengths, novelty = session.distances.nearest(rows, _N_NAMED, entry.scaler)
+    points = [
+        {
+            "id": str(i) if table.ids is None else str(table.ids[i])[:120],
+            "coordinates": coordinates[i],
+            "projection_error": None if errors is None else errors[i],
+            "nearest": near[i, 0],
+            "nearest_distance": lengths[i, 0],
+            "novelty": novelty[i],
+            "neighbors": near[i],
+            "label": _common_label(data, near[i]),
+        }
+        for i in range(len(rows))
+    ]
+    return {"points": points, "messages": messages}
+
+
+def _read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: list[str]) -> Table:
     """Return the rows of an uploaded file, which the readers of files read from a temporary folder."""
     shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
     suffix = extension(Path(shown)) if shown else ""
@@ -52,7 +90,7 @@ def read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: lis
             raise CommandError(str(error).replace(str(path), shown)) from None
 
 
-def read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
+def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
     """Return pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
     if not text.strip():
         raise CommandError("text is empty; paste one or several rows of numbers")
@@ -108,38 +146,6 @@ def _read_image(path: Path, data: Dataset, shown: str) -> Table:
         raise CommandError(f"{shown} has {found} pixels, but the images of the data have {wanted}; resize it")
     low, high = (0.0, 1.0) if data.is_images else data.image_range
     return Table(low + (high - low) * pixels.reshape(1, -1), ids=np.array([shown], dtype=object))
-
-
-def place_rows(
-    data: Dataset, entry: ExploredMap, distances: Distances, table: Table, messages: list[str]
-) -> dict[str, Any]:
-    """Return coordinates, novelty and neighbours of new rows."""
-    if entry.transform_reason is not None:
-        raise CommandError(f"new points cannot be placed on this map: {entry.transform_reason}")
-    X = table.array
-    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    if not len(rows):
-        raise CommandError("there are no rows to place")
-    if len(rows) > MAX_PLACED:
-        messages.append(f"the first {MAX_PLACED} of {len(rows)} rows are placed")
-        rows = rows[:MAX_PLACED]
-    coordinates = np.asarray(entry.model.transform(rows), dtype=np.float64)
-    errors = _projection_errors(entry, rows, coordinates)
-    near, lengths, novelty = distances.nearest(rows, _N_NAMED, entry.scaler)
-    points = [
-        {
-            "id": str(i) if table.ids is None else str(table.ids[i])[:120],
-            "coordinates": coordinates[i],
-            "projection_error": None if errors is None else errors[i],
-            "nearest": near[i, 0],
-            "nearest_distance": lengths[i, 0],
-            "novelty": novelty[i],
-            "neighbors": near[i],
-            "label": _common_label(data, near[i]),
-        }
-        for i in range(len(rows))
-    ]
-    return {"points": points, "messages": messages}
 
 
 def _projection_errors(entry: ExploredMap, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray | None:

@@ -12,6 +12,7 @@ import hmac
 import re
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,14 +34,6 @@ HEADERS = {
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 _PATH = re.compile(rb"[A-Za-z0-9_\-./%]*")
 _NOTHING = "there is nothing at this address"
-
-
-class Refused(Exception):  # noqa: N818
-    """A request that is refused, with a status and a reason."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 class Guard:
@@ -65,28 +58,28 @@ class Guard:
             return
         try:
             path = self._check(scope)
-        except Refused as refused:
-            closing = {"connection": "close"} if refused.status == 413 else {}
-            answer = JSONResponse({"error": str(refused)}, refused.status, {**HEADERS, **closing})
+        except HTTPException as refused:
+            closing = {"connection": "close"} if refused.status_code == 413 else {}
+            answer = JSONResponse({"error": refused.detail}, refused.status_code, {**HEADERS, **closing})
             await answer(scope, receive, send)
             return
         inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
-        await self.app(inner, _limited(receive, path), _with_headers(send))  # its handlers answer Refused
+        await self.app(inner, _limited(receive, path), _with_headers(send))  # its handlers answer errors
 
     def _check(self, scope: Scope) -> str:
-        """Return the path after the token; raise Refused for any other request."""
+        """Return the path after the token; raise HTTPException for any other request."""
         headers = Headers(scope=scope)
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self.hosts:
-            raise Refused(403, "the Host header does not name this server")
+            raise HTTPException(403, "the Host header does not name this server")
         if any(origin.lower() != f"http://{hosts[0]}" for origin in headers.getlist("origin")):
-            raise Refused(403, "the Origin header does not name this server")
+            raise HTTPException(403, "the Origin header does not name this server")
         if scope["method"] not in _METHODS:
-            raise Refused(405, f"the method must be one of {', '.join(_METHODS)}")
+            raise HTTPException(405, f"the method must be one of {', '.join(_METHODS)}")
         path = self._check_path(scope)
         _check_site(headers, is_page=path == "/" and scope["method"] == "GET")
         if scope["method"] in ("POST", "DELETE") and "1" not in headers.getlist("x-eigenscape"):
-            raise Refused(
+            raise HTTPException(
                 403, "the header X-Eigenscape is missing: the request is not from the explorer's page"
             )
         lengths = headers.getlist("content-length")
@@ -99,16 +92,16 @@ class Guard:
     def _check_path(self, scope: Scope) -> str:
         raw = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
         if not _PATH.fullmatch(raw) or len(raw) > 2000:
-            raise Refused(404, _NOTHING)
+            raise HTTPException(404, _NOTHING)
         first, _, rest = scope["path"].removeprefix("/").partition("/")
         if not hmac.compare_digest(first.encode(), self.token.encode()):
-            raise Refused(
+            raise HTTPException(
                 403, "the token in the address is missing or wrong; use the address that was printed"
             )
         if any(part in (".", "..") for part in rest.split("/")) or "\\" in rest or "\0" in rest:
-            raise Refused(404, _NOTHING)
+            raise HTTPException(404, _NOTHING)
         if not scope["path"].startswith(f"/{self.token}/"):
-            raise Refused(404, "the address ends with a slash")
+            raise HTTPException(404, "the address ends with a slash")
         return f"/{rest}"
 
 
@@ -118,7 +111,7 @@ def _check_site(headers: Headers, is_page: bool) -> None:
     if is_page and fetch == ("navigate", "document"):
         return
     if any(site not in ("same-origin", "none") for site in headers.getlist("sec-fetch-site")):
-        raise Refused(403, "the request comes from another site")
+        raise HTTPException(403, "the request comes from another site")
 
 
 def max_body(path: str) -> int:
@@ -126,8 +119,8 @@ def max_body(path: str) -> int:
     return MAX_UPLOAD if path.endswith("/place") else MAX_JSON
 
 
-def _too_large(path: str) -> Refused:
-    return Refused(413, f"the body is larger than {max_body(path) // 2**20} MiB; send less")
+def _too_large(path: str) -> HTTPException:
+    return HTTPException(413, f"the body is larger than {max_body(path) // 2**20} MiB; send less")
 
 
 def _limited(receive: Receive, path: str) -> Receive:

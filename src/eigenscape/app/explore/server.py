@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Iterator
 from typing import Any
 
 from eigenscape._extras import optional_import
@@ -18,7 +16,6 @@ from eigenscape.app.explore.tuning import TUNING
 
 #: Addresses of this machine only.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_PURPOSE = "the explorer"
 
 
 class Explorer:
@@ -31,9 +28,9 @@ class Explorer:
     """
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
-        uvicorn = optional_import("uvicorn", _PURPOSE)
-        for package in ("starlette", "msgspec"):
-            optional_import(package, _PURPOSE)
+        _, _, uvicorn = (
+            optional_import(name, "the explorer") for name in ("starlette", "msgspec", "uvicorn")
+        )
         from eigenscape.app.explore.api import build_app
         from eigenscape.app.explore.security import Guard
 
@@ -58,11 +55,12 @@ class Explorer:
                 h11_max_incomplete_event_size=64 * 1024,
             )
         )
-        self._thread = threading.Thread(target=self._serve, name="eigenscape explorer", daemon=True)
+        serving = {"sockets": [self._socket]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=serving, daemon=True)
 
     def run(self, open_browser: bool = True) -> None:
         """Serve until Ctrl-C or :meth:`close`, then end all processes and remove temporary files."""
-        with contextlib.suppress(KeyboardInterrupt), self, _terminated_as_interrupt():
+        with contextlib.suppress(KeyboardInterrupt), self:
             self.start(open_browser)
             while self._thread.is_alive():
                 self._thread.join(timeout=0.2)
@@ -73,12 +71,6 @@ class Explorer:
         if open_browser:
             threading.Thread(target=webbrowser.open, args=[self.url], daemon=True).start()
 
-    def _serve(self) -> None:
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self._finish()
-
     def close(self) -> None:
         """End the server, its processes, and remove its temporary files."""
         self.session.events.close()  # streams of events would be waited for
@@ -87,11 +79,8 @@ class Explorer:
             if self._thread.is_alive():
                 self._thread.join(timeout=TUNING.grace_seconds + 10)
         finally:
-            self._finish()
-
-    def _finish(self) -> None:
-        self.session.close()
-        self._socket.close()
+            self.session.close()
+            self._socket.close()
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -119,22 +108,3 @@ def _bind(host: str, port: int) -> socket.socket:
         ) from error
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # connections inherit it
     return listener
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupt() -> Iterator[None]:
-    """End the server cleanly also when it is terminated or its terminal is closed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
