@@ -34,13 +34,11 @@ def _undirected(graph: Any) -> sparse.csr_array:
     edges = sparse.coo_array(graph)
     row, column = np.concatenate([edges.row, edges.col]), np.concatenate([edges.col, edges.row])
     length = np.concatenate([edges.data, edges.data]).astype(np.float64)
-    order = np.lexsort((length, column, row))
-    row, column, length = row[order], column[order], length[order]
-    first = np.ones(len(row), dtype=bool)
-    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-    first &= row != column
-    ends = np.concatenate([[0], np.cumsum(np.bincount(row[first], minlength=graph.shape[0]))])
-    return sparse.csr_array((length[first], column[first], ends), shape=graph.shape)
+    order = np.argsort(length, kind="stable")
+    _, first = np.unique((graph.shape[0] * row.astype(np.int64) + column)[order], return_index=True)
+    kept = order[first]
+    kept = kept[row[kept] != column[kept]]
+    return sparse.csr_array((length[kept], (row[kept], column[kept])), shape=graph.shape)
 
 
 class Isomap(_Isomap):

@@ -11,7 +11,8 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from eigenscape._loading import without_compiled_code
-from eigenscape.accel._settings import FEW, Step, few_points
+from eigenscape.accel import _settings
+from eigenscape.accel._settings import FEW, LIMITS, OTHERS, Step
 
 
 @dataclass
@@ -134,7 +135,7 @@ def replaces(
                 result = ours(*args, **kwargs)
             except UnsupportedProblemError as reason:
                 _current.ran_here = _current.ran_here and not instead
-                left(step, str(reason))
+                _current.left += ((step, str(reason)),)
                 return original(*args, **kwargs)
             _current.ran_here = True
             return result
@@ -146,7 +147,11 @@ def replaces(
 
 def is_few(n_points: int, step: Step) -> bool:
     """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
-    return n_points <= few_points(_current.name.partition(".")[0], step)
+    limit: int = getattr(LIMITS.get(_current.name.partition(".")[0], OTHERS), step)
+    chosen = _settings.few_points
+    if chosen is not None:
+        limit = chosen if step == "compiled" else min(limit, chosen)
+    return n_points <= limit
 
 
 def require_many(n_points: int, step: Step) -> None:
@@ -158,11 +163,6 @@ def require_many(n_points: int, step: Step) -> None:
 def suited_code(n_points: int) -> AbstractContextManager[None]:
     """Let a step of the present call run without compiled code if it has few points."""
     return without_compiled_code() if is_few(n_points, "compiled") else nullcontext()
-
-
-def left(step: str, reason: str) -> None:
-    """Note that a step of the present call is left to scikit-learn."""
-    _current.left += ((step, reason),)
 
 
 def report() -> Report:

@@ -42,25 +42,9 @@ REPLACED = (
 )
 LIMITS = {each.name: each.limits for each in REPLACED}
 #: For calls of other names: the largest of each.
-_OTHERS = Limits(*map(max, *LIMITS.values()))
+OTHERS = Limits(*map(max, *LIMITS.values()))
 #: The reason that is recorded.
 FEW = "few points"
 
-_few_points: int | None = None
-
-
-def few_points(name: str, step: Step) -> int:
-    """Return the number of points up to which a step is left to SciPy and scikit-learn.
-
-    ``name`` of the class or function.
-    """
-    limit: int = getattr(LIMITS.get(name, _OTHERS), step)
-    if _few_points is None:
-        return limit
-    return _few_points if step == "compiled" else min(limit, _few_points)
-
-
-def set_few_points(count: int | None) -> None:
-    """Set the number of points up to which calls avoid compiled code; None for the default of each."""
-    global _few_points
-    _few_points = count
+#: Number of points up to which calls avoid compiled code; None for the limit of each.
+few_points: int | None = None
