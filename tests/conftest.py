@@ -120,10 +120,10 @@ def all_sizes():
     from eigenscape import accel
     from eigenscape.accel import _settings
 
-    _settings.set_few_points(0)
+    _settings.few_points = 0
     accel.reset()
     yield
-    _settings.set_few_points(None)
+    _settings.few_points = None
 
 
 @pytest.fixture(params=["compiled", "numpy"])
@@ -134,4 +134,4 @@ def all_sizes_both(request, all_sizes, monkeypatch):
     if request.param == "numpy":
         limits = {name: _settings.Limits(0, 0, 10**6) for name in _settings.LIMITS}
         monkeypatch.setattr(_settings, "LIMITS", limits)
-        _settings.set_few_points(None)
+        _settings.few_points = None

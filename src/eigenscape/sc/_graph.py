@@ -10,9 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._parameters import check_choice, check_count
-from eigenscape._warnings import warn
-from eigenscape.exceptions import DisconnectedGraphWarning
-from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
@@ -142,7 +139,8 @@ class StoredGraph:
         """Find the graph that ``neighbors_key`` names, by default "neighbors"."""
         key = "neighbors" if neighbors_key is None else neighbors_key
         if key not in adata.uns:
-            known = [other for other, value in adata.uns.items() if _is_graph(value)]
+            values = {name: value for name, value in adata.uns.items() if isinstance(value, Mapping)}
+            known = [name for name, value in values.items() if "connectivities_key" in value]
             choices = f"choose neighbors_key among {', '.join(map(repr, known))}, or " if known else ""
             raise ValueError(f"{name}.uns has no neighbour graph {key!r}; {choices}{_RUN}")
         if not isinstance(adata.uns[key], Mapping):
@@ -249,18 +247,3 @@ def weight_rule(method: str, n_neighbors: int, lists: sparse.csr_array) -> tuple
     else:
         raise ValueError(f"method={method!r} is not known; choose 'umap' or 'gauss'")
     return rule, rule.parameters(lengths)
-
-
-def warn_if_disconnected(weights: sparse.csr_array) -> None:
-    """Warn if the graph has several connected components."""
-    count = int(component_labels(weights).max()) + 1
-    if count > 1:
-        warn(
-            f"the neighbour graph has {count} connected components, whose relative positions are not"
-            " determined; raise n_neighbors in pp.neighbors to connect them",
-            DisconnectedGraphWarning,
-        )
-
-
-def _is_graph(value: Any) -> bool:
-    return isinstance(value, Mapping) and "connectivities_key" in value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,11 @@ from sklearn.utils.extmath import row_norms
 from eigenscape._extras import optional_import
 from eigenscape._threads import kept_threads
 from eigenscape._typing import is_sparse
-from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.sc._data import Fields, annotates, check_annotated, representation
-from eigenscape.sc._model import StoredMap
-from eigenscape.sc._projection import Projection, new_rows
+from eigenscape.sc._model import Projection, StoredMap, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
 
 
@@ -202,19 +201,12 @@ class Reference:
         # A row this near to a reference cell, relative to its length, is the same cell projected anew.
         same = np.flatnonzero(lengths[:, 0] <= 1e-5 * row_norms(rows))
         if len(same):
-            rows = _replace_rows(rows, same, self.rows[nearest[same]])
+            place = np.arange(rows.shape[0])
+            place[same] = len(place) + np.arange(len(same))
+            stack = partial(sparse.vstack, format="csr") if is_sparse(rows) else np.concatenate
+            rows = stack([rows, self.rows[nearest[same]]])[place]
             means[same] = self.mean_distances[nearest[same]]
         return NewCells(rows, nearest, means, self.affinity(rows))
-
-
-def _replace_rows(rows: Any, which: np.ndarray, others: Any) -> Any:
-    """Return a copy of dense or sparse rows with the rows ``which`` replaced."""
-    if not is_sparse(rows):
-        rows = rows.copy()
-        rows[which] = others
-        return rows
-    rest = np.setdiff1d(np.arange(rows.shape[0]), which)
-    return reassemble([(which, others), (rest, rows[rest])])
 
 
 def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, Any]:
@@ -230,9 +222,7 @@ def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, A
     codes, categories = labels.codes.to_numpy(), labels.categories
     if not (codes >= 0).any():
         raise ValueError(f"adata_ref.obs[{name!r}] has no label; all are missing")
-    known = np.flatnonzero(codes >= 0)
-    entries, shape = (np.ones(len(known)), (known, codes[known])), (len(codes), len(categories))
-    votes = (weights @ sparse.csr_array(entries, shape=shape)).toarray()
+    votes = weights @ (codes[:, None] == np.arange(len(categories))).astype(np.float64)  # (n_new, n_labels)
     total = votes.sum(axis=1)
     best = np.where(total > 0, votes.argmax(axis=1), -1)
     confidence = np.divide(votes.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)

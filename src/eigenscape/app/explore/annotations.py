@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset
+from eigenscape.app.explore.data import Dataset, MissingError
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import check_target, whole_file
 
@@ -50,10 +50,11 @@ class Annotations:
     def __len__(self) -> int:
         return len(self._columns)
 
-    def codes(self, name: str) -> np.ndarray | None:
-        """Return the codes of an annotation, 65535 for rows without a label; None if it does not exist."""
-        found = self._columns.get(name)
-        return None if found is None else found[1]
+    def column(self, name: str) -> tuple[list[str], np.ndarray]:
+        """Return labels of an annotation and their codes, 65535 for rows without a label."""
+        if name not in self._columns:
+            raise MissingError("there is no annotation of this name")
+        return self._columns[name]
 
     def as_dict(self) -> dict[str, np.ndarray]:
         """Return all annotations by name: the label of each row, "" for rows without one."""
@@ -79,13 +80,11 @@ class Annotations:
             codes[mask] = labels.index(label) if label else TUNING.missing
             self._replace({**self._columns, name: (labels, codes)})
 
-    def remove(self, name: str) -> bool:
-        """Remove an annotation; return whether it existed."""
+    def remove(self, name: str) -> None:
+        """Remove an annotation."""
         with self._lock:
-            if name not in self._columns:
-                return False
+            self.column(name)  # raises an error if there is none
             self._replace({key: value for key, value in self._columns.items() if key != name})
-        return True
 
     def _replace(self, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
         """Write the new columns, then use them: what a page was told is in the file."""

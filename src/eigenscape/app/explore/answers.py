@@ -18,6 +18,7 @@ import numpy as np
 
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore import analysis
+from eigenscape.app.explore.data import MissingError
 from eigenscape.app.explore.jobs import Job
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.placing import place
@@ -29,21 +30,16 @@ from eigenscape.app.explore.requests import (
     parse_mask,
     parse_rows,
 )
-from eigenscape.app.explore.session import MissingError, Session
+from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.writing import write_table
 from eigenscape.app.methods import class_name
 
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
-#: Arrays that a job computes when they are requested first, with the kind of the job.
-_MEASURED = {
-    "kept": "measure",
-    "movement": "movement",
-    "density": "scores",
-    "novelty": "scores",
-    "predicted": "predicted",
-}
+#: Arrays that a job computes when they are requested first, and the kinds of jobs of other names.
+_MEASURED = ("kept", "movement", "density", "novelty", "predicted")
+_KINDS = {"kept": "measure", "density": "scores", "novelty": "scores"}
 
 # --- data -----------------------------------------------------------------------------------------------
 
@@ -109,7 +105,7 @@ def measured(name: str, session: Session, entry: ExploredMap) -> np.ndarray | Jo
         raise CommandError("the rows have no labels, from which classes could be learnt")
     if name == "kept" and entry.measures.get("reason"):
         raise CommandError(f"neighbours kept cannot be measured: {entry.measures['reason']}")
-    return session.measure(entry, _MEASURED[name], per_point=True)
+    return session.measure(entry, _KINDS.get(name, name), per_point=True)
 
 
 # --- selections -----------------------------------------------------------------------------------------
@@ -123,16 +119,12 @@ def annotate(session: Session, body: AnnotationBody) -> dict[str, Any]:
 
 def annotation(session: Session, name: str) -> np.ndarray:
     """Return the codes of an annotation."""
-    codes = session.annotations.codes(name)
-    if codes is None:
-        raise MissingError("there is no annotation of this name")
-    return codes
+    return session.annotations.column(name)[1]
 
 
 def remove_annotation(session: Session, name: str) -> dict[str, Any]:
     """Remove an annotation."""
-    if not session.annotations.remove(name):
-        raise MissingError("there is no annotation of this name")
+    session.annotations.remove(name)
     return _changed_annotations(session)
 
 

@@ -23,10 +23,11 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from eigenscape.app.explore.answers import HANDLERS
+from eigenscape.app.explore.data import MissingError
 from eigenscape.app.explore.events import encode
 from eigenscape.app.explore.jobs import Job
 from eigenscape.app.explore.requests import parse_index
-from eigenscape.app.explore.session import MissingError, Session
+from eigenscape.app.explore.session import Session
 from eigenscape.app.page import MEDIA_TYPES, asset, asset_names
 
 
@@ -57,10 +58,10 @@ def failure(error: Exception) -> Response:
             status = 404
         case msgspec.DecodeError():
             status, text = 400, f"the request is not valid: {text}"
-        case MemoryError():
-            status, text = 400, "the request needs more memory than is available"
-        case ValueError() | TypeError() | OSError() | RuntimeError() | ArithmeticError() | AttributeError():
+        case ValueError() | TypeError() | AttributeError() | ArithmeticError() | RuntimeError():
             status = 400
+        case OSError() | MemoryError():
+            status, text = 400, f"the request failed: {text}"
         case _:
             status, text = 500, f"{type(error).__name__}: {text}"
     return as_response({"error": text}, status)

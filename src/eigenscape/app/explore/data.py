@@ -28,6 +28,10 @@ from eigenscape.graph.neighbors import neighbor_index
 _OTHER = "(other)"
 
 
+class MissingError(LookupError):
+    """Raised if a map, a row or an annotation does not exist."""
+
+
 @dataclass(frozen=True, eq=False)
 class DataColumn:
     """A given column by which points are coloured: numbers, or codes of categories."""

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,6 @@ class Job:
         return {name: getattr(self, name) for name in _SHOWN}
 
 
-@dataclass(eq=False)
 class JobRunner:
     """Runs jobs in a child process, one at a time.
 
@@ -61,10 +60,9 @@ class JobRunner:
         Folder with the rows, and for results.
     """
 
-    folder: Path
-    jobs: dict[str, Job] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.jobs: dict[str, Job] = {}
         self._condition = threading.Condition()
         self._waiting: list[Job] = []
         self._current: Job | None = None
@@ -73,16 +71,14 @@ class JobRunner:
         self._closed = False
         self._numbers = itertools.count(1)
 
-    def submit(
-        self, kind: str, request: dict[str, Any], method: str | None = None, map_id: str | None = None
-    ) -> Job:
+    def submit(self, kind: str, request: dict[str, Any], map_id: str | None = None) -> Job:
         """Add a job; a fit postpones a long job that nobody asked for."""
         with self._condition:
             if self._closed:
                 raise RuntimeError("the explorer is closed")
             if len(self._waiting) >= TUNING.waiting_jobs:
                 raise ValueError(f"{TUNING.waiting_jobs} jobs are waiting already; cancel some of them first")
-            job = Job(f"j{next(self._numbers)}", kind, request, method, map_id)
+            job = Job(f"j{next(self._numbers)}", kind, request, request.get("method"), map_id)
             ended = [key for key, other in self.jobs.items() if other.status != "running"]
             for key in ended[: -TUNING.ended_jobs]:
                 del self.jobs[key]

@@ -134,15 +134,14 @@ def as_dataset(
 def first_fits(
     names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the requests of the first maps, with more than two coordinates where the first stay the same."""
+    """Return the requests of the first maps, with up to six coordinates where the first stay the same."""
     requests = []
     for name in dict.fromkeys(method_name(name) for name in names):
         chosen = dict((parameters or {}).get(name, {}))
-        fewer = "n_components" not in chosen
-        requests.append({"method": name, "parameters": chosen, "fewer_components": fewer})
         limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
-        if name in _NESTED and limit > 2:
-            chosen.setdefault("n_components", limit)
+        if name in _NESTED and limit != 2:
+            chosen.setdefault("n_components", max(1, limit))
+        requests.append({"method": name, "parameters": chosen})
     return requests
 
 

@@ -22,7 +22,7 @@ from eigenscape._format import to_json
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
-from eigenscape.app.explore.data import Dataset, Distances
+from eigenscape.app.explore.data import Dataset, Distances, MissingError
 from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
 from eigenscape.app.explore.jobs import Job, JobRunner
@@ -38,10 +38,6 @@ from eigenscape.options import flattened
 
 #: Prefix of the folders of servers, followed by the number of their process.
 _PREFIX = "eigenscape-explore-"
-
-
-class MissingError(LookupError):
-    """Raised if a map, a row or an annotation does not exist."""
 
 
 class Session:
@@ -124,23 +120,13 @@ class Session:
         if labels is not None:
             np.save(self.folder / "labels.npy", labels.astype(str) if labels.dtype.kind == "O" else labels)
 
-    def fit(
-        self,
-        method: str,
-        parameters: Mapping[str, Any],
-        standardize: bool = False,
-        fewer_components: bool = False,
-    ) -> Job:
-        """Start a fit of a method, given the fields of its form.
-
-        With ``fewer_components`` the map has as many coordinates as the data if these are fewer.
-        """
+    def fit(self, method: str, parameters: Mapping[str, Any], standardize: bool = False) -> Job:
+        """Start a fit of a method, given the fields of its form."""
         method, chosen = parse_request(method, parameters, self.data.n, self.data.labels is not None)
         if len(self.maps) >= TUNING.max_maps:
             raise CommandError(f"the history has {TUNING.max_maps} maps; remove some before the next fit")
         request = {"method": method, "parameters": to_json(chosen), "standardize": standardize}
-        request |= {"target": str(self._new_folder()), "fewer_components": fewer_components}
-        return self._submit("fit", request, method)
+        return self._submit("fit", {**request, "target": str(self._new_folder())})
 
     def measure(self, entry: ExploredMap, kind: str = "measure", per_point: bool = False) -> Job:
         """Start a measure of a map, or return the job that computes it already.
@@ -153,7 +139,7 @@ class Session:
                 return job
         request = {"method": entry.method, "parameters": to_json(entry.parameters)}
         request |= {"standardize": entry.standardize, "target": str(entry.folder), "per_point": per_point}
-        return self._submit(kind, request, entry.method, entry.id)
+        return self._submit(kind, request, entry.id)
 
     def suggest(self) -> Job:
         """Start the search for suggestions."""
@@ -205,7 +191,7 @@ class Session:
 
     def _add_fitted(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> ExploredMap:
         folder, method, standardize = Path(request["target"]), request["method"], request["standardize"]
-        parameters, origin = result["parameters"], self.data.origin
+        parameters, origin = request["parameters"], self.data.origin
         words = [f"{key}={value}" for key, value in parameters.items()]
         words += ["standardized"] if standardize else []
         entry = ExploredMap(

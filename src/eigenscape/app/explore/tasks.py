@@ -104,9 +104,13 @@ def nearest_others(X: Any) -> np.ndarray:
 
 def fit_map(data: WorkerData, request: Request) -> dict[str, Any]:
     """Fit a method; write the model and its coordinates to the folder of the map."""
-    X = data.rows(request["standardize"])
+    X, cls = data.rows(request["standardize"]), estimator_class(request["method"])
+    estimator: Any = make_estimator(cls, request["parameters"])
+    targets: tuple[Any, ...] = ()
+    if needs_labels(request["method"], request["parameters"]):
+        targets = (data.labels if cls._method.groups else data.classes,)
     began = time.perf_counter()
-    estimator, parameters = _fitted(data, request, X)
+    estimator.fit(X, *targets)
     seconds = time.perf_counter() - began
     fitted = vars(estimator)
     with stage("coordinates"):
@@ -114,31 +118,13 @@ def fit_map(data: WorkerData, request: Request) -> dict[str, Any]:
     folder = Path(request["target"])
     folder.mkdir(exist_ok=True)
     np.save(folder / "coordinates.npy", np.asarray(embedding, dtype=np.float64))
-    if estimator_class(request["method"])._method.clusters:
+    if cls._method.clusters:
         clusters = fitted["labels_"] if "labels_" in fitted else estimator.predict(X)
         np.save(folder / "clusters.npy", np.asarray(clusters).astype(np.uint16))
     model = make_pipeline(data.scaler, estimator) if request["standardize"] else estimator
     with stage("saving the model"):
         save(model, folder / "model.eigenscape", force=True)
-    return {"seconds": seconds, "spectrum": spectrum(estimator), "parameters": parameters}
-
-
-def _fitted(data: WorkerData, request: Request, X: Any) -> tuple[Any, dict[str, Any]]:
-    """Return a fitted estimator and its parameters, with fewer coordinates if the request allows fewer."""
-    parameters = dict(request["parameters"])
-    targets: tuple[Any, ...] = ()
-    cls = estimator_class(request["method"])
-    if needs_labels(request["method"], parameters):
-        targets = (data.labels if cls._method.groups else data.classes,)
-    fewer = range(1, parameters.get("n_components", 3)) if request.get("fewer_components") else ()
-    try:
-        return make_estimator(cls, parameters).fit(X, *targets), parameters
-    except ValueError:
-        for count in reversed(fewer):
-            with suppress(ValueError):
-                parameters["n_components"] = count
-                return make_estimator(cls, parameters).fit(X, *targets), parameters
-        raise
+    return {"seconds": seconds, "spectrum": spectrum(estimator)}
 
 
 def spectrum(estimator: Any) -> dict[str, Any]:
