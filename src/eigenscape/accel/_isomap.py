@@ -67,14 +67,11 @@ class Isomap(_Isomap):
             raise UnsupportedProblemError("float32")
         from eigenscape.graph.geodesics import extend_geodesics, half_squares
 
-        search = self.nbrs_.kneighbors if self.n_neighbors is not None else self.nbrs_.radius_neighbors
-        distances, indices = search(X)
-        ends = np.concatenate([[0], np.cumsum([len(row) for row in indices])])
-        entries = sparse.csr_array(
-            (np.concatenate(distances), np.concatenate(indices), ends), shape=(len(indices), m)
-        )
+        nearest = self.n_neighbors is not None
+        search = self.nbrs_.kneighbors_graph if nearest else self.nbrs_.radius_neighbors_graph
+        entries = sparse.csr_array(search(X, mode="distance"))  # (n_new, m)
         parts = []
-        for rows in row_blocks(len(indices), 24.0 * m):
+        for rows in row_blocks(entries.shape[0], 24.0 * m):
             lengths = extend_geodesics(entries[rows], self.dist_matrix_)
             parts.append(self.kernel_pca_.transform(half_squares(lengths)))
         return np.concatenate(parts)

@@ -21,8 +21,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from eigenscape.accel import _settings
-from eigenscape.accel._settings import REPLACED
+from eigenscape.accel import _record
+from eigenscape.accel._record import REPLACED
 
 PACKAGES = tuple(dict.fromkeys(each.package for each in REPLACED))
 
@@ -155,7 +155,7 @@ def install(few_points: int | None = None) -> None:
         if package in sys.modules:
             importlib.import_module(package)  # waits if another thread is importing it
     with _lock:
-        _settings.few_points = few_points
+        _record.few_points = few_points
         if not _installed:
             _explicit.update((module, name) for module, name, _ in _held(_by_id(1)))
             _replace(_by_id(0))
@@ -181,7 +181,7 @@ def uninstall() -> None:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
             _replace(_by_id(1))
             _explicit.clear()
-            _settings.few_points = None
+            _record.few_points = None
             _installed, _contexts = False, 0
 
 

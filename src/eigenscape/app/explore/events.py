@@ -24,7 +24,6 @@ class Events:
 
     def __init__(self) -> None:
         self._queues: dict[Queue, asyncio.AbstractEventLoop] = {}
-        self._closed = False
 
     def subscribe(self) -> AsyncIterator[str]:
         """Return the events from now on, with a comment after some seconds without one."""
@@ -37,8 +36,6 @@ class Events:
         try:
             while text is not None:
                 yield text
-                if self._closed:
-                    return
                 try:
                     text = await asyncio.wait_for(queue.get(), TUNING.event_seconds)
                 except TimeoutError:
@@ -52,7 +49,6 @@ class Events:
 
     def close(self) -> None:
         """End the events of all pages."""
-        self._closed = True
         self._send(None)
 
     def _send(self, text: str | None) -> None:

@@ -67,7 +67,7 @@ class JobRunner:
         self._waiting: list[Job] = []
         self._current: Job | None = None
         self._began = 0.0  # when the current job began
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Any = None  # subprocess.Popen
         self._closed = False
         self._numbers = itertools.count(1)
 
@@ -165,8 +165,6 @@ class JobRunner:
             if self._process is None or self._process.poll() is not None:
                 self._process = start_process(self.folder)
             stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         # the process may be killed while it reads or writes
         with contextlib.suppress(OSError, ValueError):
             print(json.dumps({**job.request, "job": job.id, "kind": job.kind}), file=stdin, flush=True)
@@ -181,8 +179,6 @@ class JobRunner:
         if process is None:
             return "the process did not start"
         with contextlib.suppress(OSError), process:  # what was not sent is lost with the process
-            if self._closed:
-                process.kill()
             try:
                 process.wait(timeout=10)
             except subprocess.TimeoutExpired:

@@ -99,9 +99,7 @@ def explore(
     rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
     data = as_dataset(rows, labels, ids, columns, images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
-    session = open_session(data, first_fits(names, data), annotations=annotations)
-    if model is not None:
-        session.add_model(model)
+    session = open_session(data, first_fits(names, data), model, annotations=annotations)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -148,17 +146,20 @@ def first_fits(
 def open_session(
     data: Dataset,
     fits: Sequence[Mapping[str, Any]],
+    model: Any = None,
     *,
     standardize: bool = False,
     annotations: str | Path | None = None,
 ) -> Session:
-    """Return a session whose first jobs are started."""
+    """Return a session whose first jobs are started, with the map of a model if there is one."""
     session = Session(data, Annotations(data, annotations))
     try:
         session.write_rows()
         for request in fits:
             session.fit(**request, standardize=standardize)
         session.suggest()
+        if model is not None:
+            session.add_model(model)
     except BaseException:
         session.close()
         raise

@@ -35,7 +35,11 @@ class Explorer:
         from eigenscape.app.explore.security import Guard
 
         self.session = session
-        self._socket = _bind(host, port)
+        try:
+            self._socket = _bind(host, port)
+        except CommandError:
+            session.close()
+            raise
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(24)
         shown = f"[{host}]" if ":" in host else host
