@@ -88,17 +88,18 @@ def place(
     stored = StoredMap.of(adata_ref, basis)
     field, n_pcs = stored.field()
     reference = Reference.of(stored, bool(columns), neighbors_key)
-    cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
-    coordinates = stored.embedding(reference.rows, reference.affinity).transform(cells.rows)
+    rows, nearest, means = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
+    coordinates = stored.embedding(reference.rows, reference.affinity).transform(rows)
     found: dict[str, Any] = {}
-    if cells.weights is not None:
+    if reference.affinity is not None:
+        weights = reference.affinity(rows)  # (n_new, n_ref)
         for name in columns:
-            found.update(_labels(adata_ref, name, cells.weights))
+            found.update(_labels(adata_ref, name, weights))
         known = reference.mean_distances
-        found["place_distance"] = cells.mean_distances / np.median(known)
-        found["place_novelty"] = _shares(cells.mean_distances, known)
+        found["place_distance"] = means / np.median(known)
+        found["place_novelty"] = _shares(means, known)
     if stored.method == "diffmap":
-        found.update(_pseudotime(stored, coordinates, cells.nearest))
+        found.update(_pseudotime(stored, coordinates, nearest))
     if field == "X_pca" and "PCs" in adata_ref.varm:
         residuals = Projection.of(adata_ref).residuals
         found["place_residual"] = _shares(residuals(adata), residuals(adata_ref))
@@ -147,18 +148,8 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
         embedding = stored.embedding(known.rows, known.affinity)
         if adata_ref is None:
             return kernel_loss(embedding)
-        cells = known.cells(new_rows(adata, adata_ref, *stored.field()))
-        return kernel_loss(embedding, cells.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class NewCells:
-    """New cells relative to a reference."""
-
-    rows: Any  # (n_new, d), rows of reference cells for those that are the same
-    nearest: np.ndarray | None  # (n_new,) nearest reference cell
-    mean_distances: np.ndarray  # (n_new,) to the nearest reference cells
-    weights: sparse.csr_array | None  # (n_new, n_ref)
+        rows, *_ = known.cells(new_rows(adata, adata_ref, *stored.field()))
+        return kernel_loss(embedding, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +180,14 @@ class Reference:
         lists = self.affinity.graph.neighbors
         return np.add.reduceat(lists.data, lists.indptr[:-1]) / np.diff(lists.indptr)
 
-    def cells(self, rows: Any) -> NewCells:
-        """Return new cells with their neighbours; those that are reference cells get the rows of these."""
+    def cells(self, rows: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
+        """Return new cells, their nearest reference cells, and mean distances to those near.
+
+        Cells that are reference cells get the rows of these. Without a graph nothing is near.
+        """
         rows = rows.astype(self.rows.dtype)
         if self.affinity is None:
-            return NewCells(rows, None, np.empty(0), None)
+            return rows, None, np.empty(0)
         graph = self.affinity.graph
         assert graph.n_neighbors is not None
         lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
@@ -206,7 +200,7 @@ class Reference:
             stack = partial(sparse.vstack, format="csr") if is_sparse(rows) else np.concatenate
             rows = stack([rows, self.rows[nearest[same]]])[place]
             means[same] = self.mean_distances[nearest[same]]
-        return NewCells(rows, nearest, means, self.affinity(rows))
+        return rows, nearest, means
 
 
 def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def is_alive(pid):
     return not (status.exists() and "State:\tZ" in status.read_text())
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=180):
     limit = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < limit

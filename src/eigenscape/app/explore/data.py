@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array
+from sklearn.utils import check_array, gen_batches
 
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
@@ -194,12 +194,13 @@ class Dataset:
 
 def moments(X: Any, which: np.ndarray) -> np.ndarray:
     """Return mean, variance and number of the known values of each column in some rows, (3, d)."""
-    scaler = StandardScaler(with_mean=False)
-    size = max(1, TUNING.block_values // X.shape[1])
-    for start in range(0, len(which), size):
-        scaler.partial_fit(X[which[start : start + size]].astype(np.float64))
-    counts = np.broadcast_to(scaler.n_samples_seen_, X.shape[1])
-    return np.nan_to_num(np.stack([scaler.mean_, scaler.var_, counts]))
+    found = []
+    for columns in gen_batches(X.shape[1], max(1, TUNING.block_values // len(which))):
+        with np.errstate(invalid="ignore"):  # a column without known values
+            scaler = StandardScaler(with_mean=False).fit(X[:, columns][which].astype(np.float64))
+        counts = np.broadcast_to(scaler.n_samples_seen_, scaler.mean_.shape)
+        found.append([scaler.mean_, scaler.var_, counts])
+    return np.nan_to_num(np.concatenate(found, axis=1))
 
 
 class Distances:
@@ -261,6 +262,8 @@ def dataset_of_table(
         raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
     if not hasattr(table.array, "shape"):
         raise CommandError("the explorer needs all rows in memory; read them without stream=True")
+    if table.array.dtype.kind not in "fiub":
+        raise ValueError(f"X must be numbers of shape (n_samples, n_features), got {table.array.dtype}")
     X = check_array(
         checked_sparse(table.array),
         accept_sparse="csr",

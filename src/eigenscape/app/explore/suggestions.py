@@ -34,10 +34,6 @@ def _sample(rows: Any, count: int, seed: int) -> Any:
     return rows[np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:count])]
 
 
-def _suggestion(text: str, **applied: Any) -> list[dict[str, Any]]:
-    return [{"text": text, "method": None, "parameters": None, "standardize": None, **applied}]
-
-
 def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import PCA
 
@@ -48,7 +44,7 @@ def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
         f"{dominance.subject}: a map shows {dominance.extent}. Standardise the columns, unless their units"
         " are comparable."
     )
-    return _suggestion(text, standardize=True)
+    return [{"text": text, "standardize": True}]
 
 
 def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -65,7 +61,7 @@ def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         text += ": two coordinates may lose distances; look at more coordinates, too."
     else:
         text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
-    return _suggestion(text)
+    return [{"text": text}]
 
 
 def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -81,7 +77,7 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         f" {candidates[-1]} with a stable Isomap map (of {sample.shape[0]} rows, with a tenth of them"
         " exchanged)."
     )
-    return _suggestion(text, method="isomap", parameters={"n_neighbors": choice.best})
+    return [{"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}}]
 
 
 def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -91,4 +87,4 @@ def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
         " neighbours on two coordinates than spectral maps; distances between clusters mean little."
     )
-    return _suggestion(text, method="neighbor-embedding", parameters={})
+    return [{"text": text, "method": "neighbor-embedding", "parameters": {}}]

@@ -71,8 +71,11 @@ class WorkerData:
         """The labels as classes, None or NaN for rows without a label."""
         if self.labels is None:
             raise ValueError("the rows have no labels, from which classes could be learnt")
-        text = self.labels.dtype.kind == "U"
-        return np.where(np.isin(self.labels, _NO_LABEL), None, self.labels) if text else self.labels
+        if self.labels.dtype.kind != "U":
+            return self.labels
+        classes = self.labels.astype(object)
+        classes[np.isin(self.labels, _NO_LABEL)] = None
+        return classes
 
     @cached_property
     def scaler(self) -> Any:
