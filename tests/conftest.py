@@ -118,20 +118,20 @@ def uninstalled():
 def all_sizes():
     """Run all sizes in eigenscape under eigenscape.accel, since test data are small; forget earlier calls."""
     from eigenscape import accel
-    from eigenscape.accel import _settings
+    from eigenscape.accel import _record
 
-    _settings.set_few_points(0)
+    _record.few_points = 0
     accel.reset()
     yield
-    _settings.set_few_points(None)
+    _record.few_points = None
 
 
 @pytest.fixture(params=["compiled", "numpy"])
 def all_sizes_both(request, all_sizes, monkeypatch):
     """The same, with compiled code and without."""
-    from eigenscape.accel import _settings
+    from eigenscape.accel import _record
 
     if request.param == "numpy":
-        limits = {name: _settings.Limits(0, 0, 10**6) for name in _settings.LIMITS}
-        monkeypatch.setattr(_settings, "LIMITS", limits)
-        _settings.set_few_points(None)
+        limits = {name: _record.Limits(0, 0, 10**6) for name in _record.LIMITS}
+        monkeypatch.setattr(_record, "LIMITS", limits)
+        _record.few_points = None

@@ -29,8 +29,6 @@ ALLOWED = {
     ("accel/_patch.py", "id(value)"): REGISTRY,
     ("app/cli/errors.py", "unraisable.exc_type is KeyboardInterrupt"): CLASSES,
     ("app/explore/forms.py", "type(parsed) is not type(fields[key].default)"): CLASSES,
-    ("app/explore/server.py", "threading.current_thread() is not threading.main_thread()"): CLASSES,
-    ("app/explore/server.py", "self._thread is not threading.current_thread()"): CLASSES,
     ("app/io/consistency.py", "field.default is MISSING"): MARKERS,
     ("app/io/saving.py", "type(steps[0]) is not StandardScaler"): CLASSES,
     ("app/io/tree.py", "id(array)"): "an array that a file omits",

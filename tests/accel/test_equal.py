@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from eigenscape import accel
-from eigenscape.accel import _settings
+from eigenscape.accel import _record
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
 
@@ -215,7 +215,7 @@ def test_trustworthiness(X: np.ndarray, metric: str) -> None:
 
 
 def test_few_points_give_the_bits_of_scikit_learn() -> None:
-    assert len(ROLL) <= min(limits.dense for limits in _settings.LIMITS.values())
+    assert len(ROLL) <= min(limits.dense for limits in _record.LIMITS.values())
     for original, params in CASES[1:2] + CASES[3:4] + CASES[5:6] + CASES[7:8] + CASES[10:11]:
         theirs, ours = fit_both(original, params, ROLL)
         np.testing.assert_array_equal(coordinates(ours), coordinates(theirs))

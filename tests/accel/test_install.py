@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import accel
-from eigenscape.accel import _settings
+from eigenscape.accel import _record
 from eigenscape.accel._patch import REPLACED, pairs
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
@@ -202,8 +202,8 @@ def test_few_points_are_recorded_as_such() -> None:
 def test_limits_belong_to_the_outermost_call() -> None:
     from eigenscape.accel._record import is_few, recorded
 
-    assert set(_settings.LIMITS) == {each.name for each in REPLACED}
-    assert all(sorted(limits) == list(limits) for limits in _settings.LIMITS.values())
+    assert set(_record.LIMITS) == {each.name for each in REPLACED}
+    assert all(sorted(limits) == list(limits) for limits in _record.LIMITS.values())
     with recorded("Isomap.fit"), recorded("KernelPCA.fit"):
         assert not is_few(3000, "compiled")
     with recorded("KernelPCA.fit"):

@@ -34,13 +34,11 @@ def _undirected(graph: Any) -> sparse.csr_array:
     edges = sparse.coo_array(graph)
     row, column = np.concatenate([edges.row, edges.col]), np.concatenate([edges.col, edges.row])
     length = np.concatenate([edges.data, edges.data]).astype(np.float64)
-    order = np.lexsort((length, column, row))
-    row, column, length = row[order], column[order], length[order]
-    first = np.ones(len(row), dtype=bool)
-    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
-    first &= row != column
-    ends = np.concatenate([[0], np.cumsum(np.bincount(row[first], minlength=graph.shape[0]))])
-    return sparse.csr_array((length[first], column[first], ends), shape=graph.shape)
+    order = np.argsort(length, kind="stable")
+    _, first = np.unique((graph.shape[0] * row.astype(np.int64) + column)[order], return_index=True)
+    kept = order[first]
+    kept = kept[row[kept] != column[kept]]
+    return sparse.csr_array((length[kept], (row[kept], column[kept])), shape=graph.shape)
 
 
 class Isomap(_Isomap):
@@ -69,14 +67,11 @@ class Isomap(_Isomap):
             raise UnsupportedProblemError("float32")
         from eigenscape.graph.geodesics import extend_geodesics, half_squares
 
-        search = self.nbrs_.kneighbors if self.n_neighbors is not None else self.nbrs_.radius_neighbors
-        distances, indices = search(X)
-        ends = np.concatenate([[0], np.cumsum([len(row) for row in indices])])
-        entries = sparse.csr_array(
-            (np.concatenate(distances), np.concatenate(indices), ends), shape=(len(indices), m)
-        )
+        nearest = self.n_neighbors is not None
+        search = self.nbrs_.kneighbors_graph if nearest else self.nbrs_.radius_neighbors_graph
+        entries = sparse.csr_array(search(X, mode="distance"))  # (n_new, m)
         parts = []
-        for rows in row_blocks(len(indices), 24.0 * m):
+        for rows in row_blocks(entries.shape[0], 24.0 * m):
             lengths = extend_geodesics(entries[rows], self.dist_matrix_)
             parts.append(self.kernel_pca_.transform(half_squares(lengths)))
         return np.concatenate(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,28 +24,26 @@ Pairs = tuple[np.ndarray, np.ndarray]
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 
 
-def _eigh(K: Any, subset_by_index: tuple[int, int], given: bool) -> Pairs:
-    return leading(K, subset_by_index[1] - subset_by_index[0] + 1, given=given)
-
-
-def _eigsh(K: Any, k: int, given: bool, **_: Any) -> Pairs:
-    return leading(K, k, step="iterative", given=given)
-
-
-def _randomized_eigsh(K: Any, n_components: int, given: bool, **_: Any) -> Pairs:
-    return leading(K, n_components, "magnitude", step="iterative", given=given)
-
-
 def _solving(given: bool = False, stored: bool = True) -> Callable[..., Any]:
     """Return scikit-learn's solution of a kernel matrix.
 
     ``given`` tells that its symmetry is not known, and ``stored`` that scikit-learn's solvers can replace
     the ones here: it is an array, not an operator.
     """
-    solvers: dict[str, Callable[..., Pairs]] = {}
-    for name, ours in (("eigh", _eigh), ("eigsh", _eigsh), ("_randomized_eigsh", _randomized_eigsh)):
-        step = partial(ours, given=given)
-        solvers[name] = replaces("eigenvectors", getattr(theirs, name))(step) if stored else step
+
+    def eigh(K: Any, subset_by_index: tuple[int, int]) -> Pairs:
+        return leading(K, subset_by_index[1] - subset_by_index[0] + 1, given=given)
+
+    def eigsh(K: Any, k: int, **_: Any) -> Pairs:
+        return leading(K, k, step="iterative", given=given)
+
+    def _randomized_eigsh(K: Any, n_components: int, **_: Any) -> Pairs:
+        return leading(K, n_components, "magnitude", step="iterative", given=given)
+
+    solvers: dict[str, Callable[..., Pairs]] = {
+        ours.__name__: replaces("eigenvectors", getattr(theirs, ours.__name__))(ours) if stored else ours
+        for ours in (eigh, eigsh, _randomized_eigsh)
+    }
     return rebound(theirs.KernelPCA._fit_transform_in_place, **solvers)
 
 
@@ -75,18 +72,15 @@ class KernelPCA(theirs.KernelPCA):
     @recorded("KernelPCA.fit")
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
         """Fit the model, as :meth:`sklearn.decomposition.KernelPCA.fit`."""
-        return self._fit_here(X) if self._is_computed_here(X) else super().fit(X, y)
-
-    def _is_computed_here(self, X: Any) -> bool:
-        """Return whether the kernel matrix is not formed by scikit-learn."""
-        known = isinstance(self.kernel, str) and self.kernel in _KERNELS and self.n_components is not None
-        return (
-            known
+        here = (
+            isinstance(self.kernel, str)
+            and self.kernel in _KERNELS
             and getattr(X, "dtype", None) == np.float64
             and X.ndim == 2  # scikit-learn raises the error otherwise
             and not is_few(_num_samples(X), "compiled")
-            and 5 * self.n_components <= _num_samples(X)
+            and 5 * (self.n_components or _num_samples(X)) <= _num_samples(X)
         )
+        return self._fit_here(X) if here else super().fit(X, y)
 
     @replaces("eigenvectors", theirs.KernelPCA.fit, instead=True)
     def _fit_here(self, X: Any) -> KernelPCA:

@@ -99,12 +99,9 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
         from eigenscape.kernels.local import RowGram, barycentric_weights
 
         rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)
-        columns = self.nbrs_.kneighbors(rows, n_neighbors=self.n_neighbors, return_distance=False)
-        ends = np.arange(0, columns.size + 1, columns.shape[1])
-        shape = len(columns), len(train)
-        graph = sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=shape)
+        graph = sparse.csr_array(self.nbrs_.kneighbors_graph(rows, self.n_neighbors))  # (n_new, n)
         with single_blas_thread():
-            weights = barycentric_weights(RowGram(train), graph, self.reg, self.n_jobs, rows)  # (n_new, n)
+            weights = barycentric_weights(RowGram(train), graph, self.reg, self.n_jobs, rows)
         return weights @ self.embedding_
 
 

@@ -96,8 +96,6 @@ def _without_self(distances: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndar
 def _require_supported(searcher: NearestNeighbors, k: int) -> None:
     """Raise UnsupportedProblemError with the reason why scikit-learn searches these neighbours."""
     X, metric = searcher._fit_X, searcher.effective_metric_
-    if metric == "precomputed" and not sparse.issparse(X):
-        raise UnsupportedProblemError("precomputed distances")
     require_plain(X)
     if metric != "euclidean" or searcher.effective_metric_params_:
         raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")

@@ -21,8 +21,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from eigenscape.accel import _settings
-from eigenscape.accel._settings import REPLACED
+from eigenscape.accel import _record
+from eigenscape.accel._record import REPLACED
 
 PACKAGES = tuple(dict.fromkeys(each.package for each in REPLACED))
 
@@ -36,27 +36,22 @@ _pairs: dict[str, list[tuple[Any, Any]]] = {}
 
 
 def pairs() -> list[tuple[Any, Any]]:
-    """Return the originals with their replacements, for packages that have been imported."""
+    """Return the originals with their replacements, for packages that have been imported to their end."""
     for package in PACKAGES:
-        if package not in _pairs and _is_imported(package):
+        spec = getattr(sys.modules.get(package), "__spec__", None)
+        if package not in _pairs and spec is not None and not getattr(spec, "_initializing", False):
             _pairs[package] = _pairs_of(package)
     return [pair for found in _pairs.values() for pair in found]
 
 
 def _pairs_of(package: str) -> list[tuple[Any, Any]]:
     """Import the replacements of a package, and return them with the originals."""
-    originals = {each: getattr(sys.modules[package], each.name, None) for each in REPLACED}
     return [
         (original, getattr(importlib.import_module(f"eigenscape.accel.{each.module}"), each.name))
-        for each, original in originals.items()
-        if each.package == package and original is not None
+        for each in REPLACED
+        if each.package == package
+        and (original := getattr(sys.modules[package], each.name, None)) is not None
     ]
-
-
-def _is_imported(package: str) -> bool:
-    """Return whether a package has been imported to its end, in any thread."""
-    spec = getattr(sys.modules.get(package), "__spec__", None)
-    return spec is not None and not getattr(spec, "_initializing", False)
 
 
 class _Finder:
@@ -160,7 +155,7 @@ def install(few_points: int | None = None) -> None:
         if package in sys.modules:
             importlib.import_module(package)  # waits if another thread is importing it
     with _lock:
-        _settings.set_few_points(few_points)
+        _record.few_points = few_points
         if not _installed:
             _explicit.update((module, name) for module, name, _ in _held(_by_id(1)))
             _replace(_by_id(0))
@@ -186,7 +181,7 @@ def uninstall() -> None:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
             _replace(_by_id(1))
             _explicit.clear()
-            _settings.set_few_points(None)
+            _record.few_points = None
             _installed, _contexts = False, 0
 
 
@@ -256,7 +251,10 @@ def _held(others: dict[int, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield modules and names that refer to one of the objects, with the object to replace it."""
     modules: dict[str, Any] = dict(sys.modules) if others else {}  # which may hold other objects
     for module, content in modules.items():
-        if isinstance(content, ModuleType) and _uses(module):
+        # parts of scikit-learn and of this package are no users
+        inner = module.partition(".")[0] in ("sklearn", "eigenscape")
+        uses = not inner or module in PACKAGES or ".tests." in module
+        if isinstance(content, ModuleType) and uses:
             for name, other in _references(content, others).items():
                 yield module, name, other
 
@@ -273,11 +271,3 @@ def _namespace(module: ModuleType) -> dict[str, Any]:
     """Return the names of a module. A lazy one, which its own attribute would load, is not loaded."""
     names: dict[str, Any] = ModuleType.__getattribute__(module, "__dict__")
     return names
-
-
-def _uses(module: str) -> bool:
-    """Return whether a module is a user of scikit-learn, not a part of it or of this package."""
-    root = module.partition(".")[0]
-    if root == "sklearn":
-        return module in PACKAGES or ".tests." in module
-    return root != "eigenscape"

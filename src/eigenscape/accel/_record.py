@@ -1,4 +1,7 @@
-"""Record of accelerated calls: which steps ran in eigenscape, which in scikit-learn, and why."""
+"""What is replaced in scikit-learn, from which numbers of points on, and the record of accelerated calls.
+
+The record tells which steps ran in eigenscape, which in scikit-learn, and why.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,52 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, NamedTuple
 
-from eigenscape.accel._settings import FEW, Step, few_points
+#: Kinds of steps, the fields of :class:`Limits`.
+Step = Literal["dense", "iterative", "compiled"]
+
+
+class Limits(NamedTuple):
+    """Numbers of points up to which steps are left to SciPy and scikit-learn, which are as fast there.
+
+    Below the last limit a call saves less than the time in which compiled code is loaded, once in a process.
+    """
+
+    dense: int  # steps without compiled code, instead of dense decompositions, sorting or loops in Python
+    iterative: int  # those without compiled code, instead of ARPACK
+    compiled: int  # steps that need compiled code
+
+
+class Replaced(NamedTuple):
+    """A class or function of scikit-learn that has a replacement. Old versions have no ClassicalMDS."""
+
+    package: str  # of scikit-learn
+    name: str
+    module: str  # of the replacement
+    limits: Limits
+
+
+REPLACED = (
+    Replaced("sklearn.manifold", "Isomap", "_isomap", Limits(800, 2500, 2500)),  # compiled: shortest paths
+    Replaced("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear", Limits(600, 600, 4000)),
+    Replaced("sklearn.manifold", "locally_linear_embedding", "_locally_linear", Limits(600, 600, 4000)),
+    Replaced("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.manifold", "spectral_embedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.manifold", "ClassicalMDS", "_classical_mds", Limits(500, 500, 3500)),
+    Replaced("sklearn.manifold", "trustworthiness", "_trustworthiness", Limits(300, 300, 4000)),
+    Replaced("sklearn.decomposition", "KernelPCA", "_kernel_pca", Limits(800, 2500, 3500)),
+    Replaced("sklearn.cluster", "SpectralClustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.cluster", "spectral_clustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
+)
+LIMITS = {each.name: each.limits for each in REPLACED}
+#: For calls of other names: the largest of each.
+_OTHERS = Limits(*map(max, *LIMITS.values()))
+#: The reason that is recorded.
+FEW = "few points"
+
+#: Number of points up to which calls avoid compiled code; None for the limit of each.
+few_points: int | None = None
 
 
 @dataclass
@@ -114,49 +160,42 @@ class UnsupportedProblemError(Exception):
     """The problem is left to scikit-learn; the message is the reason."""
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def replaces(
-    step: str, original: Callable[..., Any], instead: bool = False
-) -> Callable[[Function], Function]:
+def replaces(step: str, original: Callable[..., Any], instead: bool = False) -> Callable[[Any], Any]:
     """Return a decorator of functions that compute a step of scikit-learn, as ``original`` does.
 
     The step runs in ``original``, with the same arguments, if they raise :class:`UnsupportedProblemError`.
     ``instead``: it does the steps within this one again, which have run in vain.
     """
 
-    def decorate(ours: Function) -> Function:
+    def decorate(ours: Any) -> Any:
         @wraps(ours)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 result = ours(*args, **kwargs)
             except UnsupportedProblemError as reason:
                 _current.ran_here = _current.ran_here and not instead
-                left(step, str(reason))
+                _current.left += ((step, str(reason)),)
                 return original(*args, **kwargs)
             _current.ran_here = True
             return result
 
-        return cast(Function, call)
+        return call
 
     return decorate
 
 
 def is_few(n_points: int, step: Step) -> bool:
     """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
-    return n_points <= few_points(_current.name.partition(".")[0], step)
+    limit: int = getattr(LIMITS.get(_current.name.partition(".")[0], _OTHERS), step)
+    if few_points is not None:
+        limit = few_points if step == "compiled" else min(limit, few_points)
+    return n_points <= limit
 
 
 def require_many(n_points: int, step: Step) -> None:
     """Raise UnsupportedProblemError if a step has few points."""
     if is_few(n_points, step):
         raise UnsupportedProblemError(FEW)
-
-
-def left(step: str, reason: str) -> None:
-    """Note that a step of the present call is left to scikit-learn."""
-    _current.left += ((step, reason),)
 
 
 def report() -> Report:

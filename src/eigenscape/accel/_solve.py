@@ -9,8 +9,7 @@ from scipy import sparse
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import UnsupportedProblemError, require_many
-from eigenscape.accel._settings import Step
+from eigenscape.accel._record import Step, UnsupportedProblemError, require_many
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:

@@ -50,7 +50,9 @@ def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
     if values.dtype.kind != "f" or (values < 0).any():
         raise UnsupportedProblemError("affinities that are not positive floating-point numbers")
     dtype, adjacency = values.dtype, adjacency.astype(np.float64, copy=False)
-    labels = _component_labels(adjacency)
+    labels = np.zeros(adjacency.shape[0], dtype=np.int32)
+    if is_sparse(adjacency) or not np.all(adjacency[0]):  # no point is joined with all others
+        labels = connected_components(sparse.csr_array(adjacency), directed=False)[1]
     laplacian, degrees = theirs.csgraph_laplacian(adjacency, normed=norm_laplacian, return_diag=True)
     if norm_laplacian and (np.bincount(labels) == 1).any():
         raise UnsupportedProblemError("isolated points")
@@ -65,13 +67,6 @@ def _solve(adjacency: Any, count: int, norm_laplacian: bool) -> np.ndarray:
     else:
         _, vectors = lowest(matrix, null, count, laplacian=norm_laplacian)
     return (vectors / degrees[:, None] if norm_laplacian else vectors).astype(dtype, copy=False)
-
-
-def _component_labels(adjacency: np.ndarray | sparse.csr_array) -> np.ndarray:
-    """Return the connected component of each point."""
-    if not is_sparse(adjacency) and np.all(adjacency[0]):
-        return np.zeros(len(adjacency), dtype=np.int32)  # a point that is joined with all others
-    return connected_components(sparse.csr_array(adjacency), directed=False)[1]
 
 
 def _by_components(

@@ -167,9 +167,7 @@ def _encode(column: Column) -> dict[str, Any]:
         }
     values = column.values
     if values.dtype.kind == "M":
-        values = np.where(
-            np.isnat(values), np.nan, values.astype("datetime64[ms]").astype(np.float64) / 86_400_000
-        )
+        values = (values - np.datetime64(0, "D")) / np.timedelta64(1, "D")  # NaN for a missing date
     return {"name": column.name, "kind": "number", "data": np.asarray(values, dtype="<f4").tobytes()}
 
 

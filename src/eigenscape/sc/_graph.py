@@ -10,9 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._parameters import check_choice, check_count
-from eigenscape._warnings import warn
-from eigenscape.exceptions import DisconnectedGraphWarning
-from eigenscape.graph.components import component_labels
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
@@ -106,27 +103,18 @@ def neighbors(
     index = neighbor_index(rows, metric, dict(metric_kwds or {}) or None, search=search)
     lists = index.nearest_others_graph(k - 1)
     weights = edge_weights(lists, *weight_rule(method, k, lists))
-    prefix = "" if key_added is None else f"{key_added}_"
+    prefix = f"{key_added}_" if key_added else ""
     names = {"connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances"}
     params = {"n_neighbors": k, "method": method, "random_state": random_state, "metric": metric}
     optional = {"metric_kwds": dict(metric_kwds or {}) or None, "use_rep": use_rep, "n_pcs": n_pcs}
     graph = {**names, "params": not_none({**params, **optional}), "recall": float(index.recall)}
-    matrices = _weight_matrix(weights, method), _distance_matrix(lists)
-    key = "neighbors" if key_added is None else key_added
-    return {"uns": {key: graph}, "obsp": dict(zip(names.values(), matrices, strict=True))}
-
-
-def _distance_matrix(lists: sparse.csr_array) -> sparse.csr_matrix:
-    """Return distances in the type that scanpy writes, distances of 0 stored as such."""
-    data = np.where(lists.data <= SHORTEST, 0.0, lists.data)
-    return sparse.csr_matrix((data, lists.indices, lists.indptr), shape=lists.shape)
-
-
-def _weight_matrix(weights: sparse.csr_array, method: str) -> sparse.csr_matrix:
-    """Return weights in the types that scanpy writes: fuzzy ones in single precision."""
-    matrix = sparse.csr_matrix(weights, dtype=np.float32 if method == "umap" else np.float64)
-    matrix.eliminate_zeros()
-    return matrix
+    # types that scanpy writes: fuzzy weights in single precision, distances of 0 stored as such
+    connectivities = sparse.csr_matrix(weights, dtype=np.float32 if method == "umap" else np.float64)
+    connectivities.eliminate_zeros()
+    lengths = np.where(lists.data <= SHORTEST, 0.0, lists.data)
+    distances = sparse.csr_matrix((lengths, lists.indices, lists.indptr), shape=lists.shape)
+    obsp = {f"{prefix}connectivities": connectivities, f"{prefix}distances": distances}
+    return {"uns": {key_added or "neighbors": graph}, "obsp": obsp}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +130,8 @@ class StoredGraph:
         """Find the graph that ``neighbors_key`` names, by default "neighbors"."""
         key = "neighbors" if neighbors_key is None else neighbors_key
         if key not in adata.uns:
-            known = [other for other, value in adata.uns.items() if _is_graph(value)]
+            values = {name: value for name, value in adata.uns.items() if isinstance(value, Mapping)}
+            known = [name for name, value in values.items() if "connectivities_key" in value]
             choices = f"choose neighbors_key among {', '.join(map(repr, known))}, or " if known else ""
             raise ValueError(f"{name}.uns has no neighbour graph {key!r}; {choices}{_RUN}")
         if not isinstance(adata.uns[key], Mapping):
@@ -249,18 +238,3 @@ def weight_rule(method: str, n_neighbors: int, lists: sparse.csr_array) -> tuple
     else:
         raise ValueError(f"method={method!r} is not known; choose 'umap' or 'gauss'")
     return rule, rule.parameters(lengths)
-
-
-def warn_if_disconnected(weights: sparse.csr_array) -> None:
-    """Warn if the graph has several connected components."""
-    count = int(component_labels(weights).max()) + 1
-    if count > 1:
-        warn(
-            f"the neighbour graph has {count} connected components, whose relative positions are not"
-            " determined; raise n_neighbors in pp.neighbors to connect them",
-            DisconnectedGraphWarning,
-        )
-
-
-def _is_graph(value: Any) -> bool:
-    return isinstance(value, Mapping) and "connectivities_key" in value

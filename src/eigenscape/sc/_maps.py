@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
 from eigenscape.estimators._types import Seed
+from eigenscape.exceptions import DisconnectedGraphWarning
+from eigenscape.graph.components import component_labels
 from eigenscape.methods.isomap import isomap as geodesic_map
 from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.transitions import Transitions
@@ -24,7 +27,7 @@ from eigenscape.sc._data import (
     representation,
     solver_config,
 )
-from eigenscape.sc._graph import StoredGraph, warn_if_disconnected
+from eigenscape.sc._graph import StoredGraph
 from eigenscape.solvers import EigenPairs
 
 
@@ -146,7 +149,13 @@ def _walk(
 ) -> tuple[Transitions, EigenPairs]:
     """Return the random walk on the stored graph, and its ``count`` largest eigenpairs."""
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
-    warn_if_disconnected(weights)
+    n_components = int(component_labels(weights).max()) + 1
+    if n_components > 1:
+        warn(
+            f"the neighbour graph has {n_components} connected components, whose relative positions are not"
+            " determined; raise n_neighbors in pp.neighbors to connect them",
+            DisconnectedGraphWarning,
+        )
     transitions = Transitions.of(weights, alpha)
     return transitions, transitions.eigenpairs(count, solver_config(random_state))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,11 @@ from sklearn.utils.extmath import row_norms
 from eigenscape._extras import optional_import
 from eigenscape._threads import kept_threads
 from eigenscape._typing import is_sparse
-from eigenscape.graph.sparse_distances import reassemble
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
 from eigenscape.quality.loss import kernel_loss
 from eigenscape.sc._data import Fields, annotates, check_annotated, representation
-from eigenscape.sc._model import StoredMap
-from eigenscape.sc._projection import Projection, new_rows
+from eigenscape.sc._model import Projection, StoredMap, new_rows
 from eigenscape.sc._pseudotime import pseudotime_distances, root_cell
 
 
@@ -89,17 +88,18 @@ def place(
     stored = StoredMap.of(adata_ref, basis)
     field, n_pcs = stored.field()
     reference = Reference.of(stored, bool(columns), neighbors_key)
-    cells = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
-    coordinates = stored.embedding(reference.rows, reference.affinity).transform(cells.rows)
+    rows, nearest, means = reference.cells(new_rows(adata, adata_ref, field, n_pcs))
+    coordinates = stored.embedding(reference.rows, reference.affinity).transform(rows)
     found: dict[str, Any] = {}
-    if cells.weights is not None:
+    if reference.affinity is not None:
+        weights = reference.affinity(rows)  # (n_new, n_ref)
         for name in columns:
-            found.update(_labels(adata_ref, name, cells.weights))
+            found.update(_labels(adata_ref, name, weights))
         known = reference.mean_distances
-        found["place_distance"] = cells.mean_distances / np.median(known)
-        found["place_novelty"] = _shares(cells.mean_distances, known)
+        found["place_distance"] = means / np.median(known)
+        found["place_novelty"] = _shares(means, known)
     if stored.method == "diffmap":
-        found.update(_pseudotime(stored, coordinates, cells.nearest))
+        found.update(_pseudotime(stored, coordinates, nearest))
     if field == "X_pca" and "PCs" in adata_ref.varm:
         residuals = Projection.of(adata_ref).residuals
         found["place_residual"] = _shares(residuals(adata), residuals(adata_ref))
@@ -148,18 +148,8 @@ def loss(adata: Any, adata_ref: Any = None, *, basis: str = "diffmap", n_jobs: i
         embedding = stored.embedding(known.rows, known.affinity)
         if adata_ref is None:
             return kernel_loss(embedding)
-        cells = known.cells(new_rows(adata, adata_ref, *stored.field()))
-        return kernel_loss(embedding, cells.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class NewCells:
-    """New cells relative to a reference."""
-
-    rows: Any  # (n_new, d), rows of reference cells for those that are the same
-    nearest: np.ndarray | None  # (n_new,) nearest reference cell
-    mean_distances: np.ndarray  # (n_new,) to the nearest reference cells
-    weights: sparse.csr_array | None  # (n_new, n_ref)
+        rows, *_ = known.cells(new_rows(adata, adata_ref, *stored.field()))
+        return kernel_loss(embedding, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +180,14 @@ class Reference:
         lists = self.affinity.graph.neighbors
         return np.add.reduceat(lists.data, lists.indptr[:-1]) / np.diff(lists.indptr)
 
-    def cells(self, rows: Any) -> NewCells:
-        """Return new cells with their neighbours; those that are reference cells get the rows of these."""
+    def cells(self, rows: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
+        """Return new cells, their nearest reference cells, and mean distances to those near.
+
+        Cells that are reference cells get the rows of these. Without a graph nothing is near.
+        """
         rows = rows.astype(self.rows.dtype)
         if self.affinity is None:
-            return NewCells(rows, None, np.empty(0), None)
+            return rows, None, np.empty(0)
         graph = self.affinity.graph
         assert graph.n_neighbors is not None
         lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
@@ -202,19 +195,12 @@ class Reference:
         # A row this near to a reference cell, relative to its length, is the same cell projected anew.
         same = np.flatnonzero(lengths[:, 0] <= 1e-5 * row_norms(rows))
         if len(same):
-            rows = _replace_rows(rows, same, self.rows[nearest[same]])
+            place = np.arange(rows.shape[0])
+            place[same] = len(place) + np.arange(len(same))
+            stack = partial(sparse.vstack, format="csr") if is_sparse(rows) else np.concatenate
+            rows = stack([rows, self.rows[nearest[same]]])[place]
             means[same] = self.mean_distances[nearest[same]]
-        return NewCells(rows, nearest, means, self.affinity(rows))
-
-
-def _replace_rows(rows: Any, which: np.ndarray, others: Any) -> Any:
-    """Return a copy of dense or sparse rows with the rows ``which`` replaced."""
-    if not is_sparse(rows):
-        rows = rows.copy()
-        rows[which] = others
-        return rows
-    rest = np.setdiff1d(np.arange(rows.shape[0]), which)
-    return reassemble([(which, others), (rest, rows[rest])])
+        return rows, nearest, means
 
 
 def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, Any]:
@@ -230,9 +216,7 @@ def _labels(adata_ref: Any, name: str, weights: sparse.csr_array) -> dict[str, A
     codes, categories = labels.codes.to_numpy(), labels.categories
     if not (codes >= 0).any():
         raise ValueError(f"adata_ref.obs[{name!r}] has no label; all are missing")
-    known = np.flatnonzero(codes >= 0)
-    entries, shape = (np.ones(len(known)), (known, codes[known])), (len(codes), len(categories))
-    votes = (weights @ sparse.csr_array(entries, shape=shape)).toarray()
+    votes = weights @ (codes[:, None] == np.arange(len(categories))).astype(np.float64)  # (n_new, n_labels)
     total = votes.sum(axis=1)
     best = np.where(total > 0, votes.argmax(axis=1), -1)
     confidence = np.divide(votes.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)

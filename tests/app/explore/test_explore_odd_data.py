@@ -36,21 +36,10 @@ def test_the_first_map_of_one_column_has_one_coordinate():
         assert sorted(header) == ["row", "row_"]  # the number of the row, under a name of its own
 
 
-def fitted(folder, X, given, fewer):
+def fitted(folder, X, given):
     np.save(folder / "X.npy", X)
     request = {"method": "pca", "parameters": {"n_components": given}, "standardize": False}
-    request |= {"target": str(folder / "map"), "fewer_components": fewer}
-    return WorkerData(folder), request
-
-
-def test_fewer_coordinates_only_if_nobody_asked_for_more(tmp_path):
-    a, b = RNG.standard_normal((2, 30))
-    X = np.column_stack([a, b, np.ones(30), a + b])  # of rank two
-    data, request = fitted(tmp_path, X, 4, fewer=True)
-    assert fit_map(data, request)["parameters"] == {"n_components": 2}
-    assert np.load(tmp_path / "map" / "coordinates.npy").shape == (30, 2)
-    with pytest.raises(ValueError, match="n_components=4"):
-        fit_map(data, {**request, "fewer_components": False})
+    return WorkerData(folder), {**request, "target": str(folder / "map")}
 
 
 @pytest.mark.parametrize("given", [0.5, "mle"])
@@ -62,9 +51,9 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
         "pca",
         {"n_components": given},
     )
-    data, request = fitted(tmp_path, X, given, fewer=False)
+    data, request = fitted(tmp_path, X, given)
     fit_map(data, request)
-    assert np.isfinite(measure_map(data, request)["losses"]["training"]).all()
+    assert np.isfinite(measure_map(data, request)["losses"]["loss_training"]).all()
 
 
 def test_suggestions_do_not_claim_more_than_the_interval_of_the_dimension():

@@ -76,7 +76,7 @@ def test_jobs_of_the_explorer(planted, tmp_path):
     np.save(tmp_path / "X.npy", X)
     runner = JobRunner(tmp_path)
     request = {"standardize": False, "parameters": {"n_components": 2}, "target": str(tmp_path / "m1")}
-    job = runner.submit("fit", {**request, "method": "pca"}, "pca")
+    job = runner.submit("fit", {**request, "method": "pca"})
     results = []
     for _, result in runner.run():
         results += [] if result is None else [result]

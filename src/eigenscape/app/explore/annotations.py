@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore.data import Dataset
+from eigenscape.app.explore.data import Dataset, MissingError
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import check_target, whole_file
 
@@ -50,10 +50,11 @@ class Annotations:
     def __len__(self) -> int:
         return len(self._columns)
 
-    def codes(self, name: str) -> np.ndarray | None:
-        """Return the codes of an annotation, 65535 for rows without a label; None if it does not exist."""
-        found = self._columns.get(name)
-        return None if found is None else found[1]
+    def column(self, name: str) -> tuple[list[str], np.ndarray]:
+        """Return labels of an annotation and their codes, 65535 for rows without a label."""
+        if name not in self._columns:
+            raise MissingError("there is no annotation of this name")
+        return self._columns[name]
 
     def as_dict(self) -> dict[str, np.ndarray]:
         """Return all annotations by name: the label of each row, "" for rows without one."""
@@ -79,28 +80,26 @@ class Annotations:
             codes[mask] = labels.index(label) if label else TUNING.missing
             self._replace({**self._columns, name: (labels, codes)})
 
-    def remove(self, name: str) -> bool:
-        """Remove an annotation; return whether it existed."""
+    def remove(self, name: str) -> None:
+        """Remove an annotation."""
         with self._lock:
-            if name not in self._columns:
-                return False
+            self.column(name)  # raises an error if there is none
             self._replace({key: value for key, value in self._columns.items() if key != name})
-        return True
 
     def _replace(self, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
         """Write the new columns, then use them: what a page was told is in the file."""
         if self.path is not None:
-            self._write(self.path, columns)
+            ids = {} if self.data.ids is None else {"id": map(str, self.data.ids)}
+            cells = {_ROW: range(self.data.n), **ids}
+            cells |= {name: _texts(*column) for name, column in columns.items()}
+            with (
+                whole_file(self.path, force=True) as part,
+                part.open("w", newline="", encoding="utf-8") as file,
+            ):
+                writer = csv.writer(file)
+                writer.writerow(cells)
+                writer.writerows(zip(*cells.values(), strict=True))
         self._columns = columns
-
-    def _write(self, path: Path, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
-        texts = [_texts(*column) for column in columns.values()]
-        ids = [] if self.data.ids is None else [list(map(str, self.data.ids))]
-        names = [_ROW, *(["id"] if ids else []), *columns]
-        with whole_file(path, force=True) as part, part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            writer.writerows(zip(range(self.data.n), *ids, *texts, strict=True))
 
     def _read(self, path: Path) -> None:
         """Read annotations of the same rows; refuse any other file, which would be overwritten."""
@@ -116,19 +115,18 @@ class Annotations:
             raise CommandError(f"{path} was not written by the explorer and is not replaced; {remedy}")
         if len(cells) != self.data.n or any(row[0] != str(i) for i, row in enumerate(cells)):
             raise CommandError(f"{path} annotates {len(cells)} rows, but there are {self.data.n}; {remedy}")
-        start = 1
-        if header[1:2] == ["id"] and self.data.ids is not None:
-            start = 2
-            if any(row[1] != str(name) for row, name in zip(cells, self.data.ids, strict=True)):
-                raise CommandError(f"{path} annotates rows with other ids; {remedy}")
-        for place in range(start, len(header)):
-            values = [row[place] for row in cells]
+        columns = dict(zip(header, zip(*cells, strict=True), strict=True))
+        del columns[_ROW]
+        if self.data.ids is not None and columns.pop("id", None) not in (
+            None,
+            tuple(map(str, self.data.ids)),
+        ):
+            raise CommandError(f"{path} annotates rows with other ids; {remedy}")
+        for name, values in columns.items():
             labels = [label for label in dict.fromkeys(values) if label]
-            codes = {label: code for code, label in enumerate(labels)}
-            self._columns[header[place]] = (
-                labels[: TUNING.missing],
-                np.array([codes.get(value, TUNING.missing) for value in values], dtype="<u2"),
-            )
+            codes = {label: code for code, label in enumerate(labels[: TUNING.missing])}
+            found = np.array([codes.get(value, TUNING.missing) for value in values], dtype="<u2")
+            self._columns[name] = (list(codes), found)
 
 
 def _texts(labels: list[str], codes: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,22 +22,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from eigenscape.app.explore.answers import HANDLERS, Download
+from eigenscape.app.explore.answers import HANDLERS
+from eigenscape.app.explore.data import MissingError
 from eigenscape.app.explore.events import encode
 from eigenscape.app.explore.jobs import Job
-from eigenscape.app.explore.security import Refused
-from eigenscape.app.explore.session import MissingError, Session
-
-#: Types of the files of the page; no other file is served.
-_TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".html": "text/html; charset=utf-8",
-}
-_PAGE = "explorer.html"
-_REASONS = {404: "there is nothing at this address", 405: "the method is not allowed at this address"}
+from eigenscape.app.explore.requests import parse_index
+from eigenscape.app.explore.session import Session
+from eigenscape.app.page import MEDIA_TYPES, asset, asset_names
 
 
 def as_response(answer: Any, status: int = 200) -> Response:
@@ -47,9 +37,9 @@ def as_response(answer: Any, status: int = 200) -> Response:
         return answer
     if isinstance(answer, Job):
         return as_response({"job": answer.id}, 202)
-    if isinstance(answer, Download):
-        cleanup = BackgroundTask(shutil.rmtree, answer.path.parent, ignore_errors=True)
-        return FileResponse(answer.path, media_type="text/csv", filename=answer.name, background=cleanup)
+    if isinstance(answer, Path):
+        cleanup = BackgroundTask(shutil.rmtree, answer.parent, ignore_errors=True)
+        return FileResponse(answer, media_type="text/csv", filename=answer.name, background=cleanup)
     if isinstance(answer, np.ndarray):
         with np.errstate(over="ignore"):
             answer = answer.astype("<u2" if answer.dtype.kind == "u" else "<f4").tobytes()
@@ -61,22 +51,19 @@ def as_response(answer: Any, status: int = 200) -> Response:
 def failure(error: Exception) -> Response:
     """Return the response for an error: 404, 400 with its message, or 500 for an error of programming."""
     text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, Refused):
-        status = error.status
-    elif isinstance(error, HTTPException):
-        status, text = error.status_code, _REASONS.get(error.status_code, "the request failed")
-    elif isinstance(error, MissingError):
-        status = 404
-    elif isinstance(error, msgspec.DecodeError):
-        status, text = 400, f"the request is not valid: {text}"
-    elif isinstance(error, MemoryError):
-        status, text = 400, "the request needs more memory than is available"
-    elif isinstance(
-        error, ValueError | TypeError | OSError | RuntimeError | ArithmeticError | AttributeError
-    ):
-        status = 400
-    else:
-        status, text = 500, f"{type(error).__name__}: {text}"
+    match error:
+        case HTTPException():
+            status, text = error.status_code, error.detail
+        case MissingError():
+            status = 404
+        case msgspec.DecodeError():
+            status, text = 400, f"the request is not valid: {text}"
+        case ValueError() | TypeError() | AttributeError() | ArithmeticError() | RuntimeError():
+            status = 400
+        case OSError() | MemoryError():
+            status, text = 400, f"the request failed: {text}"
+        case _:
+            status, text = 500, f"{type(error).__name__}: {text}"
     return as_response({"error": text}, status)
 
 
@@ -88,8 +75,12 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
     async def respond(request: Request) -> Response:
         name = request.headers.get("x-filename")
         given = {**request.query_params, **request.path_params, "filename": name and unquote(name)}
-        arguments = {key: given[key] for key in list(parameters)[1:] if key in given}  # not the session
+        arguments: dict[str, Any] = {key: given[key] for key in list(parameters)[1:] if key in given}
         try:
+            if "entry" in parameters:
+                arguments["entry"] = session.find_map(given["map_id"])
+            if "row" in parameters:
+                arguments["row"] = parse_index(given["row"], session.data.n)
             if body is not None:
                 raw = await request.body()
                 is_json = issubclass(body, msgspec.Struct)
@@ -101,24 +92,15 @@ def endpoint(session: Session, handler: Callable[..., Any]) -> Callable[[Request
     return respond
 
 
-def page_files() -> dict[str, Path]:
-    """Return the files of the page by name; only these are served."""
-    folder = Path(str(files("eigenscape"))) / "app" / "page"
-    return {
-        file.relative_to(folder).as_posix(): file
-        for file in sorted(folder.rglob("*"))
-        if file.suffix in _TYPES and file.is_file()
-    }
+def page_file(_: Session, name: str = "explorer.html") -> Response:
+    """Return a file of the page; no other file is served."""
+    if name not in asset_names():
+        raise MissingError("there is no such file")
+    return Response(asset(name), media_type=MEDIA_TYPES[Path(name).suffix])
 
 
 def build_app(session: Session) -> Starlette:
     """Return the application without the checks of :class:`~eigenscape.app.explore.security.Guard`."""
-    assets = page_files()
-
-    def asset(_: Session, name: str = _PAGE) -> Response:
-        if name not in assets:
-            raise MissingError("there is no such file")
-        return Response(assets[name].read_bytes(), media_type=_TYPES[assets[name].suffix])
 
     async def events(_: Request) -> Response:
         return StreamingResponse(session.events.subscribe(), media_type="text/event-stream")
@@ -126,7 +108,7 @@ def build_app(session: Session) -> Starlette:
     async def http_error(_: Request, error: Exception) -> Response:
         return failure(error)
 
-    handlers = {("GET", "/"): asset, ("GET", "/assets/{name:path}"): asset, **HANDLERS}
+    handlers = {("GET", "/"): page_file, ("GET", "/assets/{name:path}"): page_file, **HANDLERS}
     routes = [
         Route(address, endpoint(session, handler), methods=[method])
         for (method, address), handler in handlers.items()

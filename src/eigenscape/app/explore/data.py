@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.metrics import euclidean_distances
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, gen_batches
 
 from eigenscape._numbers import checked_sparse
 from eigenscape._typing import is_sparse
@@ -18,31 +22,47 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
+from eigenscape.app.report._columns import as_column, category_codes, shorten
+from eigenscape.graph.neighbors import neighbor_index
 
 _OTHER = "(other)"
 
 
+class MissingError(LookupError):
+    """Raised if a map, a row or an annotation does not exist."""
+
+
 @dataclass(frozen=True, eq=False)
 class DataColumn:
-    """A column by which points are coloured: numbers, or codes of categories."""
+    """A given column by which points are coloured: numbers, or codes of categories."""
 
     name: str
     kind: str  # "number" or "category"
-    categories: tuple[str, ...] = ()
-    values: np.ndarray | None = None  # codes, or numbers; None for a feature
-    feature: int | None = None  # index of the feature
+    values: np.ndarray
+    categories: Sequence[str] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """Return the description in the state of the page."""
-        return {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+    def text(self, row: int) -> str:
+        """Return the value of a row as text, "" if it is missing."""
+        value = self.values[row]
+        if self.kind == "number":
+            return number_text(value)
+        return "" if value == TUNING.missing else self.categories[value]
+
+
+def number_text(value: float) -> str:
+    """Return a number with six digits, "" if it is missing."""
+    return "" if np.isnan(value) else f"{value:.6g}"
 
 
 def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
     """Return a column of given values; dates become seconds."""
     column = as_column(name, values, group, n, name)
     if not column.is_categorical():
-        return DataColumn(shorten(name), "number", values=_numbers(column))
+        values = column.values
+        if values.dtype.kind == "M":
+            values = (values - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+        numbers = np.asarray(values, dtype=np.float64)
+        return DataColumn(shorten(name), "number", np.where(np.isfinite(numbers), numbers, np.nan))
     codes, names, counts = category_codes(column.values)
     if len(names) > TUNING.max_categories:
         kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: TUNING.max_categories - 1])
@@ -50,16 +70,7 @@ def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
         index[kept], index[-1] = np.arange(len(kept)), -1
         codes, names = index[codes], [*(names[i] for i in kept), _OTHER]
     stored = np.where(codes < 0, TUNING.missing, codes).astype("<u2")
-    return DataColumn(shorten(name), "category", tuple(names), stored)
-
-
-def _numbers(column: Column) -> np.ndarray:
-    values = column.values
-    if values.dtype.kind == "M":
-        seconds = values.astype("datetime64[s]").astype(np.float64)
-        return np.where(np.isnat(values), np.nan, seconds)
-    numbers = np.asarray(values, dtype=np.float64)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+    return DataColumn(shorten(name), "category", stored, names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +84,7 @@ class Dataset:
     names : tuple of str
         Names of the features.
     columns : tuple of DataColumn
-        Columns of the page: the label, further columns, then features.
-    label : int or None
-        Index of the column that colours the points first.
+        Columns of the page: the label and further columns. Features follow them, except for images.
     labels : ndarray of shape (n,) or None
         Labels as given, for methods that need them.
     ids : ndarray of shape (n,) or None
@@ -91,7 +100,6 @@ class Dataset:
     origin: Origin
     name: str = "data"
     columns: tuple[DataColumn, ...] = ()
-    label: int | None = None
     labels: np.ndarray | None = None
     ids: np.ndarray | None = None
     id_name: str | None = None
@@ -110,18 +118,21 @@ class Dataset:
         """Number of features."""
         return int(self.X.shape[1])
 
+    @cached_property
+    def features(self) -> list[str]:
+        """Names of the features that are listed as columns: none of images."""
+        return [] if self.image_shape else [shorten(name) for name in self.names[: TUNING.max_features]]
+
     def describe(self) -> dict[str, Any]:
         """Return the part of the state that describes the data, without values of rows."""
+        listed = [(column.name, column.kind, column.categories) for column in self.columns]
+        listed += [(name, "number", ()) for name in self.features]
+        shown = ("n", "d", "name", "id_name", "image_shape", "warnings")
         return {
-            "n": self.n,
-            "d": self.d,
-            "name": self.name,
-            "id_name": self.id_name,
-            "columns": [column.describe() for column in self.columns],
-            "label": self.label,
-            "image_shape": None if self.image_shape is None else list(self.image_shape),
+            **{name: getattr(self, name) for name in shown},
+            "columns": [{"name": name, "kind": kind, "categories": known} for name, kind, known in listed],
+            "label": None if self.labels is None else 0,
             "is_plane": self.d == 2,
-            "warnings": list(self.warnings),
         }
 
     @cached_property
@@ -131,57 +142,41 @@ class Dataset:
             return self.X
         return np.where(np.isfinite(self.X), self.X, self.moments[0])
 
-    def rows(self, which: np.ndarray | slice, filled: bool = False) -> np.ndarray:
+    def rows(self, which: np.ndarray | slice) -> np.ndarray:
         """Return some rows as a dense array."""
-        found = (self.filled if filled else self.X)[which]
+        found = self.X[which]
         return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
 
     def column_values(self, index: int) -> np.ndarray:
         """Return the numbers or the codes of a column."""
-        column = self.columns[index]
-        if column.values is not None:
-            return column.values
-        values = self.X[:, [column.feature]]
+        if index < len(self.columns):
+            return self.columns[index].values
+        values = self.X[:, [index - len(self.columns)]]
         return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
-
-    def id_of(self, row: int) -> str:
-        """Return the name of a row: its id, or its number counted from 0."""
-        return str(row) if self.ids is None else shorten(self.ids[row])
 
     def describe_row(self, row: int) -> dict[str, Any]:
         """Return the values of a row as text, labels and further columns first."""
-        features = self.rows(np.array([row]))[0]
-        values = [
-            [column.name, self._cell(column, row, features)] for column in self.columns[: TUNING.max_shown]
-        ]
-        return {"row": row, "id": self.id_of(row), "values": values}
-
-    def _cell(self, column: DataColumn, row: int, features: np.ndarray) -> str:
-        value = features[column.feature] if column.values is None else column.values[row]
-        if column.kind == "category":
-            return "" if value == TUNING.missing else column.categories[value]
-        return "" if np.isnan(value) else f"{value:.6g}"
+        values = [[column.name, column.text(row)] for column in self.columns]
+        numbers = self.rows(np.array([row]))[0]
+        values += [[name, number_text(value)] for name, value in zip(self.features, numbers, strict=False)]
+        name = str(row) if self.ids is None else shorten(self.ids[row])
+        return {"row": row, "id": name, "values": values[: TUNING.max_shown]}
 
     @cached_property
     def _search_texts(self) -> list[str]:
         return [] if self.ids is None else [str(value).casefold() for value in self.ids]
 
-    def search(self, text: str, limit: int) -> tuple[list[int], int]:
-        """Return the rows whose id contains the text, at most ``limit``, and their number."""
+    def search(self, text: str) -> list[int]:
+        """Return the rows whose id contains the text, or the row of this number if there are no ids."""
         wanted = text.strip().casefold()
-        if not wanted:
-            return [], 0
         if self.ids is None:
-            found = [int(wanted)] if wanted.isdecimal() and len(wanted) < 19 and int(wanted) < self.n else []
-        else:
-            found = [row for row, name in enumerate(self._search_texts) if wanted in name]
-        return found[:limit], len(found)
+            return [int(wanted)] if wanted.isdecimal() and len(wanted) < 19 and int(wanted) < self.n else []
+        return [row for row, name in enumerate(self._search_texts) if wanted and wanted in name]
 
     @cached_property
     def image_range(self) -> tuple[float, float]:
         """Values that are shown black and white."""
-        low, high = (float(np.nanmin(self.X)), float(np.nanmax(self.X))) if self.n else (0.0, 1.0)
-        low = 0.0 if low >= 0.0 else low
+        low, high = min(0.0, float(np.nanmin(self.X))), float(np.nanmax(self.X))
         return low, high if high > low else low + 1.0
 
     def to_pixels(self, rows: np.ndarray) -> np.ndarray:
@@ -197,24 +192,63 @@ class Dataset:
         return mean, np.sqrt(variance)
 
 
-def moments(X: Any, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, variance and number of the known values of each column in some rows."""
-    if is_sparse(X):
-        part = X[which].astype(np.float64)
-        mean = np.asarray(part.mean(axis=0)).ravel()
-        square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-        return mean, np.maximum(square - mean**2, 0.0), np.full(X.shape[1], len(which))
-    total, squares, count = np.zeros((3, X.shape[1]))
-    size = max(1, TUNING.block_values // max(1, X.shape[1]))
-    blocks = [which[start : start + size] for start in range(0, len(which), size)]
-    for block in blocks:
-        values = np.asarray(X[block], dtype=np.float64)
-        total += np.nansum(values, axis=0)
-        count += np.isfinite(values).sum(axis=0)
-    mean = total / np.maximum(count, 1)
-    for block in blocks:
-        squares += np.nansum(np.square(np.asarray(X[block], dtype=np.float64) - mean), axis=0)
-    return mean, squares / np.maximum(count, 1), count
+def moments(X: Any, which: np.ndarray) -> np.ndarray:
+    """Return mean, variance and number of the known values of each column in some rows, (3, d)."""
+    found = []
+    for columns in gen_batches(X.shape[1], max(1, TUNING.block_values // len(which))):
+        with np.errstate(invalid="ignore"):  # a column without known values
+            scaler = StandardScaler(with_mean=False).fit(X[:, columns][which].astype(np.float64))
+        counts = np.broadcast_to(scaler.n_samples_seen_, scaler.mean_.shape)
+        found.append([scaler.mean_, scaler.var_, counts])
+    return np.nan_to_num(np.concatenate(found, axis=1))
+
+
+class Distances:
+    """Euclidean distances to all rows of the data, after a scaler if one is given.
+
+    Missing values of the data are replaced by the mean of their column.
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+        self._indices: dict[bytes, tuple[Any, Any, np.ndarray]] = {}
+        self._lock = threading.Lock()
+
+    def from_row(self, row: int, scaler: Any = None) -> np.ndarray:
+        """Return the distances (n,) from a row of the data, exactly zero to itself."""
+        rows, *_ = self._index(scaler)
+        found = euclidean_distances(rows[[row]], rows)[0]
+        found[row] = 0.0
+        return found
+
+    def nearest(self, rows: np.ndarray, k: int, scaler: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the nearest rows (n_new, k) of the data, their distances, and the novelty of the new rows.
+
+        Novelty is the share of the rows that are nearer to their nearest other row.
+        """
+        _, index, usual = self._index(scaler)
+        lengths, near = index.nearest(self._scaled(rows, scaler), min(k, self.data.n))
+        return near, lengths, np.searchsorted(usual, lengths[:, 0], side="left") / len(usual)
+
+    def _index(self, scaler: Any) -> tuple[Any, Any, np.ndarray]:
+        """Return the rows, their index, and sorted distances of some of them to their nearest others."""
+        key = b"" if scaler is None else np.asarray(scaler.scale_).tobytes()
+        with self._lock:
+            if key not in self._indices:
+                rows = self._scaled(self.data.filled, scaler)
+                index = neighbor_index(rows, search="exact")
+                some = rows[spread_rows(self.data.n, TUNING.usual_points)]
+                self._indices[key] = rows, index, np.sort(index.nearest(some, 2)[0][:, 1])
+            return self._indices[key]
+
+    def _scaled(self, rows: Any, scaler: Any) -> Any:
+        rows = sparse.csr_array(rows) if is_sparse(self.data.X) else np.ascontiguousarray(rows, np.float64)
+        return rows if scaler is None else scaler.transform(rows)
+
+
+def spread_rows(n: int, limit: int) -> np.ndarray:
+    """Return the numbers of at most ``limit`` rows at equal distances."""
+    return np.linspace(0, n - 1, min(limit, n)).astype(np.intp)
 
 
 def dataset_of_table(
@@ -228,7 +262,17 @@ def dataset_of_table(
         raise CommandError(f"the explorer needs rows of numbers, but the input is {table.kind}; use embed")
     if not hasattr(table.array, "shape"):
         raise CommandError("the explorer needs all rows in memory; read them without stream=True")
-    X = _check_rows(table.array if is_sparse(table.array) else np.asarray(table.array))
+    if table.array.dtype.kind not in "fiub":
+        raise ValueError(f"X must be numbers of shape (n_samples, n_features), got {table.array.dtype}")
+    X = check_array(
+        checked_sparse(table.array),
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2,
+        input_name="X",
+    )
+    X = sparse.csr_array(X) if is_sparse(X) else X
     n, d = X.shape
     names = tuple(map(str, table.names or default_names(d)))
     if len(names) != d:
@@ -240,45 +284,25 @@ def dataset_of_table(
     columns += [data_column(key, values, "extra", n) for key, values in table.extra.items()]
     remarks = list(table.remarks)
     shape = table.image_shape if images is None else images
-    if shape is None:
-        shown = names[: TUNING.max_features]
-        columns += [DataColumn(shorten(name), "number", feature=j) for j, name in enumerate(shown)]
-        if d > TUNING.max_features:
-            remarks.append(f"the first {TUNING.max_features} of {d} features are listed as columns")
+    if shape is None and d > TUNING.max_features:
+        remarks.append(f"the first {TUNING.max_features} of {d} features are listed as columns")
     return Dataset(
         X,
         names,
         origin,
         name=shorten(Path(table.source).name or "data"),
         columns=tuple(columns),
-        label=None if labels is None else 0,
         labels=labels,
         ids=ids,
         id_name=table.id_name,
-        image_shape=None if shape is None else check_image_shape(shape, d),
+        image_shape=None if shape is None else _check_image_shape(shape, d),
         is_images=table.kind == "images",
         notes={"columns": list(names)} if notes is None else notes,
         warnings=tuple(remarks),
     )
 
 
-def _check_rows(rows: Any) -> Any:
-    """Return rows as an array of floating-point numbers, dense or csr."""
-    if is_sparse(rows):
-        return sparse.csr_array(checked_sparse(rows)).astype(np.float64)
-    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X must be numbers of shape (n_samples, n_features), got {rows.dtype} of shape {rows.shape}"
-        )
-    X = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    if len(X) < 2:
-        raise ValueError(f"X has {len(X)} rows; at least 2 are needed")
-    if np.isinf(X).any():
-        raise ValueError("X has infinite values; remove them or mark them as missing (NaN)")
-    return X
-
-
-def check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:
+def _check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:
     """Return the shape of images as integers; raise if it does not have one number for each feature."""
     found = tuple(int(size) for size in shape)
     valid = len(found) == 2 or (len(found) == 3 and found[2] == 3)

@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import msgspec
-
 from eigenscape.app.explore.tuning import TUNING
 
 Queue = asyncio.Queue[str | None]
@@ -16,6 +14,8 @@ Queue = asyncio.Queue[str | None]
 
 def encode(value: Any) -> bytes:
     """Return a value with NumPy arrays and scalars as JSON; numbers that JSON does not have become null."""
+    import msgspec
+
     return msgspec.json.encode(value, enc_hook=lambda other: other.tolist())
 
 
@@ -24,7 +24,6 @@ class Events:
 
     def __init__(self) -> None:
         self._queues: dict[Queue, asyncio.AbstractEventLoop] = {}
-        self._closed = False
 
     def subscribe(self) -> AsyncIterator[str]:
         """Return the events from now on, with a comment after some seconds without one."""
@@ -37,8 +36,6 @@ class Events:
         try:
             while text is not None:
                 yield text
-                if self._closed:
-                    return
                 try:
                     text = await asyncio.wait_for(queue.get(), TUNING.event_seconds)
                 except TimeoutError:
@@ -52,7 +49,6 @@ class Events:
 
     def close(self) -> None:
         """End the events of all pages."""
-        self._closed = True
         self._send(None)
 
     def _send(self, text: str | None) -> None:

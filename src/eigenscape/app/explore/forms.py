@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from eigenscape._parameters import Limits
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.methods import (
@@ -32,8 +33,9 @@ _AT_MOST: dict[str, Callable[[int], int]] = {
 }
 
 
-def _fields(cls: type) -> dict[str, Parameter]:
-    return {key: value for key, value in parameters(cls).items() if key not in _EXCLUDED}
+def _fields(cls: type, has_labels: bool) -> dict[str, Parameter]:
+    excluded = _EXCLUDED if has_labels else (*_EXCLUDED, *_LABELLED)
+    return {key: value for key, value in parameters(cls).items() if key not in excluded}
 
 
 def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
@@ -43,11 +45,7 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
             "name": name,
             "title": cls.__name__,
             "summary": summary(cls),
-            "parameters": [
-                _describe(field, n)
-                for field in _fields(cls).values()
-                if has_labels or field.name not in _LABELLED
-            ],
+            "parameters": [_describe(field, n) for field in _fields(cls, has_labels).values()],
         }
         for name, cls in all_methods().items()
         if has_labels or not cls._method.groups
@@ -57,9 +55,12 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
 def _describe(field: Parameter, n: int) -> dict[str, Any]:
     choices = [choice for choice in field.choices if _PRECOMPUTED not in str(choice)]
     minimum, maximum = _limits(field, n)
+    kind = next((name for name in ("bool", "float", "int") if name in field.types), "text")
+    if choices:  # a text is one of the choices, or a number
+        kind = "text" if kind in ("float", "int") else "choice"
     return {
         "name": field.name,
-        "type": _field_type(field, choices),
+        "type": kind,
         "default": field.default if isinstance(field.default, bool | int | float | str | None) else None,
         "choices": choices,
         "minimum": minimum,
@@ -70,21 +71,17 @@ def _describe(field: Parameter, n: int) -> dict[str, Any]:
     }
 
 
-def _field_type(field: Parameter, choices: list[Any]) -> str:
-    if choices:  # with a number or one of the choices as text
-        return "text" if {"int", "float"} & set(field.types) else "choice"
-    return next((name for name in ("bool", "float", "int") if name in field.types), "text")
-
-
-def _limits(field: Parameter, n: int) -> tuple[float | None, float | None]:
-    if "int" not in field.types and "float" not in field.types:
-        return None, None
-    low = None if field.limits is None else field.limits.minimum
+def _limits(field: Parameter, n: int) -> tuple[float, float]:
+    """Return the smallest and the largest number that a field accepts; infinite ones are null in JSON."""
+    limits = field.limits or Limits(-math.inf)
+    if not {"int", "float"} & set(field.types):
+        return -math.inf, math.inf
+    low = limits.minimum
     if field.name == "random_state" or (field.name == "n_components" and "float" in field.types):
         low = 0  # n_components may be a share of the variance
-    if field.limits is not None and field.limits.below < math.inf:
-        return low, field.limits.below - 0.01
-    return low, _AT_MOST[field.name](n) if field.name in _AT_MOST else None
+    if limits.below < math.inf:
+        return low, limits.below - 0.01
+    return low, _AT_MOST[field.name](n) if field.name in _AT_MOST else math.inf
 
 
 def parse_request(
@@ -92,7 +89,7 @@ def parse_request(
 ) -> tuple[str, dict[str, Any]]:
     """Return the method and the parameters of a form; raise CommandError naming the field."""
     cls = estimator_class(name)
-    method, fields = cls._method.name, _fields(cls)
+    method, fields = cls._method.name, _fields(cls, True)
     if cls._method.groups and not has_labels:
         raise CommandError(f"method={method} needs labels of the rows; choose another method")
     chosen = {}
@@ -116,10 +113,6 @@ def parse_value(field: Parameter, value: Any, n: int) -> Any:
         raise CommandError(f"{field.name}={parsed} needs a matrix of distances, but the data are rows")
     if isinstance(parsed, int | float) and not isinstance(parsed, bool):
         low, high = _limits(field, n)
-        if not math.isfinite(parsed):
-            raise CommandError(f"{field.name} must be a finite number, got {value!r}")
-        if low is not None and parsed < low:
-            raise CommandError(f"{field.name} must be at least {low}, got {value!r}")
-        if high is not None and parsed > high:
-            raise CommandError(f"{field.name} must be at most {high} for {n} rows, got {value!r}")
+        if not (low <= parsed <= high and math.isfinite(parsed)):
+            raise CommandError(f"{field.name} must be from {low} to {high} for {n} rows, got {value!r}")
     return parsed

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from eigenscape.app.io.child import start_python
 
 #: Order in which waiting jobs are run.
 _PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2, "suggestions": 3}
-_WAITING = "waiting"
 #: Kinds of jobs that nobody asked for, and the seconds after which they are postponed for a fit.
 _UNASKED, _PATIENCE = ("measure", "suggestions"), 5.0
 #: Fields of a job that the page shows.
@@ -31,22 +30,17 @@ _SHOWN = ("id", "kind", "method", "status", "stage", "fraction", "remaining", "e
 class Job:
     """A request to the process that fits, and its state."""
 
-    number: int
+    id: str
     kind: str  # a key of _PRIORITY
     request: dict[str, Any]
     method: str | None = None
     map: str | None = None
     status: str = "running"  # "running", "done", "failed" or "cancelled"
-    stage: str = _WAITING
+    stage: str = "waiting"
     fraction: float | None = None
     remaining: float | None = None
     error: str | None = None
     interrupted: str | None = None  # why its process was ended: "cancelled", or "postponed" for a fit
-
-    @property
-    def id(self) -> str:
-        """Name of the job in requests."""
-        return f"j{self.number}"
 
     def set(self, **changes: Any) -> None:
         """Change some fields."""
@@ -57,7 +51,6 @@ class Job:
         return {name: getattr(self, name) for name in _SHOWN}
 
 
-@dataclass(eq=False)
 class JobRunner:
     """Runs jobs in a child process, one at a time.
 
@@ -67,36 +60,32 @@ class JobRunner:
         Folder with the rows, and for results.
     """
 
-    folder: Path
-    jobs: dict[str, Job] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.jobs: dict[str, Job] = {}
         self._condition = threading.Condition()
         self._waiting: list[Job] = []
         self._current: Job | None = None
         self._began = 0.0  # when the current job began
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Any = None  # subprocess.Popen
         self._closed = False
         self._numbers = itertools.count(1)
 
-    def submit(
-        self, kind: str, request: dict[str, Any], method: str | None = None, map_id: str | None = None
-    ) -> Job:
+    def submit(self, kind: str, request: dict[str, Any], map_id: str | None = None) -> Job:
         """Add a job; a fit postpones a long job that nobody asked for."""
         with self._condition:
             if self._closed:
                 raise RuntimeError("the explorer is closed")
             if len(self._waiting) >= TUNING.waiting_jobs:
                 raise ValueError(f"{TUNING.waiting_jobs} jobs are waiting already; cancel some of them first")
-            job = Job(next(self._numbers), kind, request, method, map_id)
+            job = Job(f"j{next(self._numbers)}", kind, request, request.get("method"), map_id)
             ended = [key for key, other in self.jobs.items() if other.status != "running"]
-            for key in ended[: max(0, len(ended) - TUNING.ended_jobs)]:
+            for key in ended[: -TUNING.ended_jobs]:
                 del self.jobs[key]
             self.jobs[job.id] = job
             self._waiting.append(job)
-            current = self._current
-            unasked = kind == "fit" and current is not None and current.kind in _UNASKED
-            if unasked and time.monotonic() - self._began > _PATIENCE:
+            unasked = self._current is not None and self._current.kind in _UNASKED
+            if kind == "fit" and unasked and time.monotonic() - self._began > _PATIENCE:
                 self._interrupt("postponed")
             self._condition.notify_all()
         return job
@@ -104,28 +93,15 @@ class JobRunner:
     def cancel(self, job_id: str) -> Job | None:
         """Cancel a job that runs or waits, and return it; the process of a running one is ended."""
         with self._condition:
-            current = self._current
-            if current is not None and (current.id, current.status) == (job_id, "running"):
-                self._interrupt("cancelled")
-                return current
-            job = next((one for one in self._waiting if one.id == job_id), None)
-            if job is not None:
+            job = self.jobs.get(job_id)
+            if job is None or job.status != "running":
+                return None
+            if job in self._waiting:
                 self._waiting.remove(job)
                 job.set(status="cancelled", stage="cancelled")
+            else:
+                self._interrupt("cancelled")
             return job
-
-    def running(self, kind: str, map_id: str) -> Job | None:
-        """Return the job of a kind for a map that runs or waits, if there is one."""
-        wanted = (kind, map_id, "running")
-        return next(
-            (one for one in list(self.jobs.values()) if (one.kind, one.map, one.status) == wanted), None
-        )
-
-    @property
-    def pid(self) -> int | None:
-        """Id of the child process, if there is one."""
-        process = self._process
-        return None if process is None or process.poll() is not None else process.pid
 
     def close(self) -> None:
         """End the child process, and :meth:`run`."""
@@ -148,10 +124,9 @@ class JobRunner:
                 self._condition.wait_for(lambda: self._waiting or self._closed)
                 if self._closed:
                     break
-                job = min(self._waiting, key=lambda one: (_PRIORITY[one.kind], one.number))
+                job = min(self._waiting, key=lambda one: _PRIORITY[one.kind])
                 self._waiting.remove(job)
-                self._current = job
-                self._began = time.monotonic()
+                self._current, self._began = job, time.monotonic()
                 job.set(stage="starting a process", interrupted=None)
             yield job, None
             yield from self._follow(job)
@@ -173,8 +148,8 @@ class JobRunner:
         reason = self._end()
         job.set(fraction=None, remaining=None)
         if job.interrupted == "postponed":
-            job.set(stage=_WAITING)
             with self._condition:
+                job.set(stage="waiting")
                 self._waiting.append(job)
         elif job.interrupted == "cancelled":
             job.set(status="cancelled", stage="cancelled")
@@ -189,19 +164,14 @@ class JobRunner:
                 return
             if self._process is None or self._process.poll() is not None:
                 self._process = start_process(self.folder)
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            request = {**job.request, "job": job.id, "kind": job.kind}
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            for line in process.stdout:
+            stdin, stdout = self._process.stdin, self._process.stdout
+        # the process may be killed while it reads or writes
+        with contextlib.suppress(OSError, ValueError):
+            print(json.dumps({**job.request, "job": job.id, "kind": job.kind}), file=stdin, flush=True)
+            for line in stdout:
                 message = json.loads(line)
                 if message.pop("job") == job.id:
                     yield message
-        except (OSError, ValueError):  # the process was killed while it read or wrote
-            return
 
     def _end(self) -> str:
         """Wait for a process that is ending and return the reason."""
@@ -209,17 +179,14 @@ class JobRunner:
         if process is None:
             return "the process did not start"
         with contextlib.suppress(OSError), process:  # what was not sent is lost with the process
-            if self._closed:
-                process.kill()
             try:
                 process.wait(timeout=10)
             except subprocess.TimeoutExpired:
                 process.kill()
-        code = process.returncode
-        if code < 0:
-            name = signal.Signals(-code).name
+        if process.returncode < 0:
+            name = signal.Signals(-process.returncode).name
             return f"the process that fits was ended by {name}, for example because memory ran out; fit again"
-        return f"the process that fits ended with exit code {code}; fit again"
+        return f"the process that fits ended with exit code {process.returncode}; fit again"
 
 
 def start_process(folder: Path) -> subprocess.Popen[str]:

@@ -1,23 +1,37 @@
-"""A map of the history: coordinates, model and what is computed from them on demand."""
+"""A map of the history: coordinates, model and what is known about it."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.pipeline import Pipeline
 
-from eigenscape.app.explore.distances import Distances
-from eigenscape.app.explore.inversion import PlaneIndex, inverse_reason, split_model
+from eigenscape.app.explore.data import spread_rows
 
-_GRADES = {
-    "good": "Neighbourhoods are preserved well",
-    "fair": "Neighbourhoods are preserved in part",
-    "poor": "Neighbourhoods are preserved poorly",
-}
+#: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
+#: this multiple of the distances between nearest points.
+_MAX_SHARE, _MAX_MULTIPLE = 0.05, 4.0
+
+
+def split_model(model: Any) -> tuple[Any, Any]:
+    """Return the estimator of a model and its scaler, or None."""
+    return (model.steps[-1][1], model.steps[0][1]) if isinstance(model, Pipeline) else (model, None)
+
+
+def missing_reason(estimator: Any, name: str) -> str | None:
+    """Return why an estimator has no method ``name``; None if it has one."""
+    if not hasattr(type(estimator), name):
+        return f"{type(estimator).__name__} has no {name}; PCA, Isomap and LaplacianEigenmaps have one"
+    try:
+        getattr(estimator, name)
+    except AttributeError as error:
+        return str(error)
+    return None
 
 
 @dataclass(eq=False)
@@ -54,24 +68,16 @@ class ExploredMap:
 
     def __post_init__(self) -> None:
         self.estimator, self.scaler = split_model(self.model)
-        self.inverse_reason = inverse_reason(self.estimator)
+        self.transform_reason = missing_reason(self.estimator, "transform")
+        self.inverse_reason = missing_reason(self.estimator, "inverse_transform")
         if self.inverse_reason is None and not np.isfinite(self.coordinates).all():
             self.inverse_reason = "some points have no finite coordinates, so the inverse is not defined"
-        self.transform_reason = _transform_reason(self.estimator)
-        self._planes: dict[tuple[int, ...], PlaneIndex] = {}
-        self._lock = threading.Lock()
+        self._planes: dict[tuple[int, ...], tuple[cKDTree, float]] = {}
 
     @property
     def n_components(self) -> int:
         """Number of coordinates."""
         return int(self.coordinates.shape[1])
-
-    def plane_index(self, components: tuple[int, ...]) -> PlaneIndex:
-        """Return the index of the nearest points in some coordinates."""
-        with self._lock:
-            if components not in self._planes:
-                self._planes[components] = PlaneIndex(self.coordinates, components)
-            return self._planes[components]
 
     def array(self, name: str) -> np.ndarray | None:
         """Return the array ``name`` (kept, density, ...) that was written for the map, if it exists."""
@@ -82,20 +88,16 @@ class ExploredMap:
         """Return the map for JSON, without values of rows."""
         shown = ["id", "name", "method", "parameters", "standardize", "n_components", "classes", "seconds"]
         shown += ["inverse_reason", "transform_reason", "warnings", "python", "command"]
+        clusters = self.array("clusters")
         return {
             **{name: getattr(self, name) for name in shown},
-            **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust")},
-            "n_clusters": self._n_clusters(),
+            **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust", "verdict")},
+            "n_clusters": 0 if clusters is None else int(clusters.max()) + 1,
             "explained": self._explained(),
             "eigenvalues": self.spectrum.get("eigenvalues") is not None,
             "has_inverse": self.inverse_reason is None,
             "has_transform": self.transform_reason is None,
-            "verdict": self._verdict(),
         }
-
-    def _n_clusters(self) -> int:
-        clusters = self.array("clusters")
-        return 0 if clusters is None else int(clusters.max()) + 1
 
     def _explained(self) -> str:
         n, c = self.coordinates.shape
@@ -106,34 +108,14 @@ class ExploredMap:
             text += f"; {which} {100 * float(np.sum(ratio[:2])):.0f} % of the variance"
         return text if self.seconds is None else f"{text}; fitted in {self.seconds:.2g} s"
 
-    def _verdict(self) -> str | None:
-        grade, kept = self.measures.get("grade"), self.measures.get("kept_mean")
-        if kept is None:
-            return self.measures.get("reason")
-        k, chance = self.measures.get("n_neighbors"), self.measures.get("chance") or 0.0
-        text = f"{_GRADES.get(str(grade), 'Neighbourhoods are not graded')}: {100 * kept:.0f} % of the {k}"
-        text += f" nearest neighbours are kept on the first two coordinates ({100 * chance:.1g} % by chance)."
-        return text
-
-
-def _transform_reason(estimator: Any) -> str | None:
-    try:
-        return None if callable(estimator.transform) else "it has no transform"
-    except AttributeError as error:
-        return str(error)
-
-
-def warm_up(entry: ExploredMap, distances: Distances) -> None:
-    """Compute what the first request for an inverse or a new point would wait for."""
-    first = tuple(range(min(2, entry.n_components)))
-    if not np.isfinite(entry.coordinates).all():
-        return
-    entry.plane_index(first)
-    try:
-        if entry.transform_reason is None:
-            entry.model.transform(distances.data.X[:1])
-            distances.index(entry.scaler)
-        if entry.inverse_reason is None:
-            entry.estimator.inverse_transform(entry.coordinates[:1])
-    except (ValueError, RuntimeError, ArithmeticError):  # the request itself gives the reason
-        return
+    def plane(self, components: tuple[int, ...]) -> tuple[cKDTree, float]:
+        """Return a tree of the points in some coordinates, and the distance up to which data are near."""
+        if components not in self._planes:
+            points = np.ascontiguousarray(self.coordinates[:, list(components)])
+            tree = cKDTree(points, balanced_tree=False)
+            low, high = np.quantile(points, [0.005, 0.995], axis=0)
+            lengths = tree.query(points[spread_rows(len(points), 2000)], k=[2])[0]
+            multiple = _MAX_MULTIPLE * float(np.quantile(lengths, 0.99))
+            limit = max(_MAX_SHARE * float(np.linalg.norm(high - low)), multiple)
+            self._planes[components] = tree, limit
+        return self._planes[components]

@@ -16,24 +16,17 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
 from eigenscape.app.explore.data import Dataset, dataset_of_table
-from eigenscape.app.explore.inversion import split_model
+from eigenscape.app.explore.maps import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
+from eigenscape.app.methods import method_name
 
-_NESTED = (
-    "pca",
-    "kernel-pca",
-    "classical-mds",
-    "isomap",
-    "locally-linear-embedding",
-    "laplacian-eigenmaps",
-    "diffusion-map",
-    "landmark-mds",
-    "greedy",
-)
+#: Methods whose first coordinates do not depend on the others.
+_NESTED: tuple[str, ...] = ("pca", "kernel-pca", "classical-mds", "isomap", "locally-linear-embedding")
+_NESTED += ("laplacian-eigenmaps", "diffusion-map", "landmark-mds", "greedy")
 #: Map that is fitted if no method is named: the fastest.
 _FIRST = "pca"
 
@@ -106,9 +99,7 @@ def explore(
     rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
     data = as_dataset(rows, labels, ids, columns, images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
-    session = open_session(data, first_fits(names, data), annotations=annotations)
-    if model is not None:
-        session.add_model(model)
+    session = open_session(data, first_fits(names, data), model, annotations=annotations)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -141,33 +132,34 @@ def as_dataset(
 def first_fits(
     names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the requests of the first maps, with more than two coordinates where the first stay the same."""
-    from eigenscape.app.methods import method_name
-
+    """Return the requests of the first maps, with up to six coordinates where the first stay the same."""
     requests = []
     for name in dict.fromkeys(method_name(name) for name in names):
         chosen = dict((parameters or {}).get(name, {}))
-        limit = min(TUNING.n_components, data.d if name in ("pca", "kernel-pca") else data.n - 2, data.n - 2)
-        given = "n_components" in chosen
-        if name in _NESTED and limit > 2:
-            chosen.setdefault("n_components", limit)
-        requests.append({"method": name, "parameters": chosen, "fewer_components": not given})
+        limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
+        if name in _NESTED and limit != 2:
+            chosen.setdefault("n_components", max(1, limit))
+        requests.append({"method": name, "parameters": chosen})
     return requests
 
 
 def open_session(
     data: Dataset,
     fits: Sequence[Mapping[str, Any]],
+    model: Any = None,
     *,
     standardize: bool = False,
     annotations: str | Path | None = None,
 ) -> Session:
-    """Return a session whose first jobs are started."""
+    """Return a session whose first jobs are started, with the map of a model if there is one."""
     session = Session(data, Annotations(data, annotations))
     try:
+        session.write_rows()
         for request in fits:
             session.fit(**request, standardize=standardize)
         session.suggest()
+        if model is not None:
+            session.add_model(model)
     except BaseException:
         session.close()
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.json import decode
 
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset
-from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.maps import ExploredMap
+from eigenscape.app.explore.requests import TextBody
 from eigenscape.app.explore.session import Session
+from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import arrays, columnar, images
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.formats import TEXT, extension
@@ -26,122 +27,30 @@ from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.text import TextInput, read_text
-from eigenscape.app.io.text_cells import parse_numbers
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
 
 
-def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> dict[str, Any]:
-    """Place the rows of an uploaded file, which is read by the readers of files on disk."""
-    shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
-    suffix = extension(Path(shown)) if shown else ""
-    allowed = (*TEXT, *columnar.SUFFIXES, *arrays.READERS, *images.SUFFIXES)
-    if suffix not in allowed or suffix == ".zarr":
-        raise CommandError(
-            f"{shown or 'the file'} has an unsupported extension; drop a csv, tsv, parquet, npy or image file"
-        )
-    if not body:
-        raise CommandError(f"{shown} is empty")
-    messages: list[str] = []
-    folder = Path(tempfile.mkdtemp(dir=session.folder))
-    path = folder / f"upload{suffix}"
-    try:
-        path.write_bytes(body)
-        if suffix in images.SUFFIXES:
-            table = read_image_row(path, session.data, shown)
-        else:
-            read = read_selection(path, selection_of(session.data.notes))
-            table = _matched(replace(read, source=shown), session.data, messages)
-    except ValueError as error:
-        raise CommandError(str(error).replace(str(path), shown)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return _placed(session.data, entry, session.distances, table, messages)
-
-
-def place_text(session: Session, entry: ExploredMap, text: str) -> dict[str, Any]:
-    """Place pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
-    if not text.strip():
-        raise CommandError("text is empty; paste one or several rows of numbers")
-    messages: list[str] = []
-    numbers = None if session.data.notes.get("categories") else _plain_numbers(text, session.data.d)
-    if numbers is not None:
-        return _placed(session.data, entry, session.distances, Table(numbers), messages)
-    source = TextInput((text.strip() + "\n").encode(), "the pasted text")
-    table = read_text(source, selection_of(session.data.notes), None, False)
-    table = _matched(replace(table, source="the pasted text"), session.data, messages)
-    return _placed(session.data, entry, session.distances, table, messages)
-
-
-def _plain_numbers(text: str, d: int) -> np.ndarray | None:
-    """Return rows of exactly ``d`` finite numbers without names, or None for any other text.
-
-    The reader of files, which infers the type of each column, takes several times as long for wide rows.
-    """
-    rows = []
-    for line in text.strip().splitlines():
-        cells = re.split(r"\s*[,;\t]\s*|\s+", line.strip())
-        row = parse_numbers(cells) if len(cells) == d else None
-        if row is None or not np.isfinite(row).all():
-            return None
-        rows.append(row)
-    return np.array(rows, dtype=np.float64)
-
-
-def selection_of(notes: Mapping[str, Any]) -> ColumnSelection:
-    """Return the selection of columns for new rows of the data."""
-    imputation, categories = notes.get("imputation"), notes.get("categories")
-    return replace(
-        ColumnSelection.from_options(missing="keep"),
-        encode="onehot" if categories else None,
-        known_columns=tuple(notes.get("columns", ())),
-        known_label=notes.get("label"),
-        known_id=notes.get("id"),
-        categories=categories and {name: tuple(values) for name, values in categories.items()},
-        imputation=imputation and Imputation.from_notes(imputation),
-    )
-
-
-def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
-    """Return the columns of the data, with missing values filled in as in the training rows."""
-    imputation = selection_of(data.notes).imputation
-    table = match_columns(
-        table, data.names, data.notes.get("label"), messages.append, encoded_columns(dict(data.notes))
-    )
-    return handle_missing(table, "error" if imputation is None else imputation.method, imputation)
-
-
-def read_image_row(path: Path, data: Dataset, shown: str) -> Table:
-    """Read an image as a row of the data; it must have the size of the data's images."""
-    if data.image_shape is None:
-        raise CommandError(f"{shown} is an image, but the rows of the data are not images; drop a table")
-    pixels = images.read_image(path, colour=len(data.image_shape) == 3)
-    if pixels.shape != data.image_shape:
-        found, wanted = ("x".join(map(str, shape)) for shape in (pixels.shape, data.image_shape))
-        raise CommandError(f"{shown} has {found} pixels, but the images of the data have {wanted}; resize it")
-    low, high = (0.0, 1.0) if data.is_images else data.image_range
-    return Table(low + (high - low) * pixels.reshape(1, -1), ids=np.array([shown], dtype=object))
-
-
-def _placed(
-    data: Dataset, entry: ExploredMap, distances: Distances, table: Table, messages: list[str]
-) -> dict[str, Any]:
-    """Return coordinates, novelty and neighbours of new rows."""
+def place(session: Session, entry: ExploredMap, filename: str | None, body: bytes) -> dict[str, Any]:
+    """Return coordinates, novelty and neighbours of the rows of a file, or of pasted rows without a name."""
     if entry.transform_reason is not None:
         raise CommandError(f"new points cannot be placed on this map: {entry.transform_reason}")
+    data, messages = session.data, list[str]()
+    if filename is None:
+        table = _read_pasted(data, decode(body, type=TextBody).text, messages)
+    else:
+        table = _read_file(data, session.folder, filename, body, messages)
     X = table.array
     rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if not len(rows):
+        raise CommandError("there are no rows to place")
     if len(rows) > MAX_PLACED:
         messages.append(f"the first {MAX_PLACED} of {len(rows)} rows are placed")
         rows = rows[:MAX_PLACED]
-    if not len(rows):
-        raise CommandError("there are no rows to place")
     coordinates = np.asarray(entry.model.transform(rows), dtype=np.float64)
     errors = _projection_errors(entry, rows, coordinates)
-    lengths, near = distances.nearest(rows, _N_NAMED, entry.scaler)
-    usual = distances.index(entry.scaler)[2]
-    novelty = np.searchsorted(usual, lengths[:, 0], side="left") / max(1, len(usual))
+    near, lengths, novelty = session.distances.nearest(rows, _N_NAMED, entry.scaler)
     points = [
         {
             "id": str(i) if table.ids is None else str(table.ids[i])[:120],
@@ -158,6 +67,87 @@ def _placed(
     return {"points": points, "messages": messages}
 
 
+def _read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: list[str]) -> Table:
+    """Return the rows of an uploaded file, which the readers of files read from a temporary folder."""
+    shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
+    suffix = extension(Path(shown)) if shown else ""
+    allowed = (*TEXT, *columnar.SUFFIXES, *arrays.READERS, *images.SUFFIXES)
+    if suffix not in allowed or suffix == ".zarr":
+        raise CommandError(
+            f"{shown or 'the file'} has an unsupported extension; drop a csv, tsv, parquet, npy or image file"
+        )
+    if not body:
+        raise CommandError(f"{shown} is empty")
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        path = Path(temporary) / f"upload{suffix}"
+        path.write_bytes(body)
+        try:
+            if suffix in images.SUFFIXES:
+                return _read_image(path, data, shown)
+            table = read_selection(path, _selection(data.notes))
+            return _matched(replace(table, source=shown), data, messages)
+        except ValueError as error:
+            raise CommandError(str(error).replace(str(path), shown)) from None
+
+
+def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
+    """Return pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
+    if not text.strip():
+        raise CommandError("text is empty; paste one or several rows of numbers")
+    numbers = None if data.notes.get("categories") else _plain_numbers(text, data.d)
+    if numbers is not None:
+        return Table(numbers)
+    source = TextInput((text.strip() + "\n").encode(), "the pasted text")
+    table = read_text(source, _selection(data.notes), None, False)
+    return _matched(replace(table, source="the pasted text"), data, messages)
+
+
+def _plain_numbers(text: str, d: int) -> np.ndarray | None:
+    """Return rows of exactly ``d`` finite numbers without names, or None for any other text.
+
+    The reader of files, which infers the type of each column, takes several times as long for wide rows.
+    """
+    rows = [re.split(r"\s*[,;\t]\s*|\s+", line.strip()) for line in text.strip().splitlines()]
+    try:
+        numbers = np.array(rows, dtype=np.float64)
+    except ValueError:  # names, or rows of different lengths
+        return None
+    return numbers if numbers.shape[1] == d and np.isfinite(numbers).all() and "_" not in text else None
+
+
+def _selection(notes: Mapping[str, Any]) -> ColumnSelection:
+    """Return the selection of columns for new rows of the data."""
+    imputation, categories = notes.get("imputation"), notes.get("categories")
+    return replace(
+        ColumnSelection.from_options(missing="keep"),
+        encode="onehot" if categories else None,
+        known_columns=tuple(notes.get("columns", ())),
+        known_label=notes.get("label"),
+        known_id=notes.get("id"),
+        categories=categories and {name: tuple(values) for name, values in categories.items()},
+        imputation=imputation and Imputation.from_notes(imputation),
+    )
+
+
+def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
+    """Return the columns of the data, with missing values filled in as in the training rows."""
+    encoded, imputation = encoded_columns(dict(data.notes)), _selection(data.notes).imputation
+    table = match_columns(table, data.names, data.notes.get("label"), messages.append, encoded)
+    return handle_missing(table, "error" if imputation is None else imputation.method, imputation)
+
+
+def _read_image(path: Path, data: Dataset, shown: str) -> Table:
+    """Read an image as a row of the data; it must have the size of the data's images."""
+    if data.image_shape is None:
+        raise CommandError(f"{shown} is an image, but the rows of the data are not images; drop a table")
+    pixels = images.read_image(path, colour=len(data.image_shape) == 3)
+    if pixels.shape != data.image_shape:
+        found, wanted = ("x".join(map(str, shape)) for shape in (pixels.shape, data.image_shape))
+        raise CommandError(f"{shown} has {found} pixels, but the images of the data have {wanted}; resize it")
+    low, high = (0.0, 1.0) if data.is_images else data.image_range
+    return Table(low + (high - low) * pixels.reshape(1, -1), ids=np.array([shown], dtype=object))
+
+
 def _projection_errors(entry: ExploredMap, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray | None:
     """Return the distances from the dictionary's span, or from the reconstructed rows; None if unknown."""
     scaled = rows if entry.scaler is None else entry.scaler.transform(rows)
@@ -172,10 +162,8 @@ def _projection_errors(entry: ExploredMap, rows: np.ndarray, coordinates: np.nda
 
 def _common_label(data: Dataset, rows: np.ndarray) -> str | None:
     """Return the most frequent label of some rows."""
-    if data.label is None or data.columns[data.label].kind != "category":
+    if data.labels is None or data.columns[0].kind != "category":
         return None
-    column = data.columns[data.label]
-    assert column.values is not None
-    codes = column.values[rows]
-    codes = codes[codes < len(column.categories)]
-    return column.categories[int(np.bincount(codes).argmax())] if len(codes) else None
+    codes = data.columns[0].values[rows]
+    codes = codes[codes != TUNING.missing]
+    return data.columns[0].categories[int(np.bincount(codes).argmax())] if len(codes) else None

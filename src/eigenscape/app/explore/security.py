@@ -9,15 +9,12 @@ See docs/decisions/app-explorer.md.
 from __future__ import annotations
 
 import hmac
-import json
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Largest body of a request with a file, and of any other.
 MAX_UPLOAD, MAX_JSON = 64 * 2**20, 8 * 2**20
@@ -36,15 +33,7 @@ HEADERS = {
 }
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 _PATH = re.compile(rb"[A-Za-z0-9_\-./%]*")
-_MARKER = (b"x-eigenscape", b"1")
-
-
-class Refused(Exception):  # noqa: N818
-    """A request that is refused, with a status and a reason."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
+_NOTHING = "there is nothing at this address"
 
 
 class Guard:
@@ -60,94 +49,69 @@ class Guard:
         Accepted values of the Host header, with the port.
     """
 
-    def __init__(self, app: App, token: str, hosts: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...]) -> None:
         self.app, self.token, self.hosts = app, token, tuple(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         if scope["type"] != "http":
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008})
+            await send({"type": "websocket.close", "code": 1008})
             return
         try:
             path = self._check(scope)
-        except Refused as refused:
-            await _refuse(send, refused)
+        except HTTPException as refused:
+            closing = {"connection": "close"} if refused.status_code == 413 else {}
+            answer = JSONResponse({"error": refused.detail}, refused.status_code, {**HEADERS, **closing})
+            await answer(scope, receive, send)
             return
         inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
-        await self._limited(inner, receive, _with_headers(send))
+        await self.app(inner, _limited(receive, path), _with_headers(send))  # its handlers answer errors
 
     def _check(self, scope: Scope) -> str:
-        """Return the path after the token; raise Refused for any other request."""
-        headers = [(name.lower(), value) for name, value in scope["headers"]]
-        self._check_host(headers)
+        """Return the path after the token; raise HTTPException for any other request."""
+        headers = Headers(scope=scope)
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            raise HTTPException(403, "the Host header does not name this server")
+        if any(origin.lower() != f"http://{hosts[0]}" for origin in headers.getlist("origin")):
+            raise HTTPException(403, "the Origin header does not name this server")
         if scope["method"] not in _METHODS:
-            raise Refused(405, f"the method must be one of {', '.join(_METHODS)}")
+            raise HTTPException(405, f"the method must be one of {', '.join(_METHODS)}")
         path = self._check_path(scope)
-        self._check_site(headers, is_page=path == "/" and scope["method"] == "GET")
-        if scope["method"] in ("POST", "DELETE") and _MARKER not in headers:
-            raise Refused(
+        _check_site(headers, is_page=path == "/" and scope["method"] == "GET")
+        if scope["method"] in ("POST", "DELETE") and "1" not in headers.getlist("x-eigenscape"):
+            raise HTTPException(
                 403, "the header X-Eigenscape is missing: the request is not from the explorer's page"
             )
-        lengths = [value for name, value in headers if name == b"content-length"]
-        limit = max_body(path)
-        if len(lengths) > 1 or (lengths and (not lengths[0].isdigit() or int(lengths[0][:20]) > limit)):
-            raise Refused(413, f"the body is larger than {limit // 2**20} MiB; send less")
+        lengths = headers.getlist("content-length")
+        if len(lengths) > 1 or not all(
+            each.isdecimal() and int(each[:20]) <= max_body(path) for each in lengths
+        ):
+            raise _too_large(path)
         return path
 
-    def _check_host(self, headers: list[tuple[bytes, bytes]]) -> None:
-        def values(wanted: bytes) -> list[str]:
-            return [value.decode("latin-1").lower() for name, value in headers if name == wanted]
-
-        hosts = values(b"host")
-        if len(hosts) != 1 or hosts[0] not in self.hosts:
-            raise Refused(403, "the Host header is not that of this server")
-        origins = values(b"origin")
-        if any(origin != f"http://{hosts[0]}" for origin in origins):
-            raise Refused(403, "the Origin header is not that of this server")
-
-    def _check_site(self, headers: list[tuple[bytes, bytes]], is_page: bool) -> None:
-        """Refuse requests that the browser attributes to other sites, except for a link to the page."""
-        fetch = {name: value for name, value in headers if name.startswith(b"sec-fetch-")}
-        followed = fetch.get(b"sec-fetch-mode") == b"navigate" and fetch.get(b"sec-fetch-dest") == b"document"
-        if is_page and followed:
-            return
-        sites = [value for name, value in headers if name == b"sec-fetch-site"]
-        if any(site not in (b"same-origin", b"none") for site in sites):
-            raise Refused(403, "the request comes from another site")
-
     def _check_path(self, scope: Scope) -> str:
-        raw = scope.get("raw_path") or scope["path"].encode()
-        raw = raw.partition(b"?")[0]
+        raw = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
         if not _PATH.fullmatch(raw) or len(raw) > 2000:
-            raise Refused(404, "there is nothing at this address")
+            raise HTTPException(404, _NOTHING)
         first, _, rest = scope["path"].removeprefix("/").partition("/")
         if not hmac.compare_digest(first.encode(), self.token.encode()):
-            raise Refused(
+            raise HTTPException(
                 403, "the token in the address is missing or wrong; use the address that was printed"
             )
         if any(part in (".", "..") for part in rest.split("/")) or "\\" in rest or "\0" in rest:
-            raise Refused(404, "there is nothing at this address")
+            raise HTTPException(404, _NOTHING)
         if not scope["path"].startswith(f"/{self.token}/"):
-            raise Refused(404, "the address ends with a slash")
+            raise HTTPException(404, "the address ends with a slash")
         return f"/{rest}"
 
-    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, and refuse its body when it exceeds the limit."""
-        limit, size = max_body(scope["path"]), 0
 
-        async def counted() -> MutableMapping[str, Any]:
-            nonlocal size
-            message = await receive()
-            if message["type"] == "http.request":
-                size += len(message.get("body", b""))
-                if size > limit:
-                    raise Refused(413, f"the body is larger than {limit // 2**20} MiB; send less")
-            return message
-
-        await self.app(scope, counted, send)  # its handlers answer Refused
+def _check_site(headers: Headers, is_page: bool) -> None:
+    """Refuse requests that the browser attributes to other sites, except for a link to the page."""
+    fetch = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))
+    if is_page and fetch == ("navigate", "document"):
+        return
+    if any(site not in ("same-origin", "none") for site in headers.getlist("sec-fetch-site")):
+        raise HTTPException(403, "the request comes from another site")
 
 
 def max_body(path: str) -> int:
@@ -155,21 +119,31 @@ def max_body(path: str) -> int:
     return MAX_UPLOAD if path.endswith("/place") else MAX_JSON
 
 
+def _too_large(path: str) -> HTTPException:
+    return HTTPException(413, f"the body is larger than {max_body(path) // 2**20} MiB; send less")
+
+
+def _limited(receive: Receive, path: str) -> Receive:
+    """Refuse the body of a request when it exceeds the limit."""
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > max_body(path):
+            raise _too_large(path)
+        return message
+
+    return counted
+
+
 def _with_headers(send: Send) -> Send:
-    async def sent(message: MutableMapping[str, Any]) -> None:
+    async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            present = {name for name, _ in message.get("headers", [])}
-            added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
-            message = {**message, "headers": [*message.get("headers", []), *added]}
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return sent
-
-
-async def _refuse(send: Send, refused: Refused) -> None:
-    body = json.dumps({"error": str(refused)}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refused.status == 413:
-        headers.append((b"connection", b"close"))
-    await _with_headers(send)({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import signal
 import socket
 import threading
-import time
 import webbrowser
-from collections.abc import Iterator
 from typing import Any
 
 from eigenscape._extras import optional_import
@@ -19,7 +16,6 @@ from eigenscape.app.explore.tuning import TUNING
 
 #: Addresses of this machine only.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_PURPOSE = "the explorer"
 
 
 class Explorer:
@@ -32,14 +28,18 @@ class Explorer:
     """
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
-        uvicorn = optional_import("uvicorn", _PURPOSE)
-        for package in ("starlette", "msgspec"):
-            optional_import(package, _PURPOSE)
+        _, _, uvicorn = (
+            optional_import(name, "the explorer") for name in ("starlette", "msgspec", "uvicorn")
+        )
         from eigenscape.app.explore.api import build_app
         from eigenscape.app.explore.security import Guard
 
         self.session = session
-        self._socket = _bind(host, port)
+        try:
+            self._socket = _bind(host, port)
+        except CommandError:
+            session.close()
+            raise
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(24)
         shown = f"[{host}]" if ":" in host else host
@@ -59,56 +59,32 @@ class Explorer:
                 h11_max_incomplete_event_size=64 * 1024,
             )
         )
-        self._thread: threading.Thread | None = None
-        self._closed = False
+        serving = {"sockets": [self._socket]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=serving, daemon=True)
 
     def run(self, open_browser: bool = True) -> None:
         """Serve until Ctrl-C or :meth:`close`, then end all processes and remove temporary files."""
-        try:
-            with _terminated_as_interrupt():
-                self.start(open_browser)
-                while self._thread is not None and self._thread.is_alive():
-                    self._thread.join(timeout=0.2)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.close()
+        with contextlib.suppress(KeyboardInterrupt), self:
+            self.start(open_browser)
+            while self._thread.is_alive():
+                self._thread.join(timeout=0.2)
 
     def start(self, open_browser: bool = False) -> None:
         """Serve in a thread."""
-        self._thread = threading.Thread(target=self._serve, name="eigenscape explorer", daemon=True)
-        self._thread.start()
-        limit = time.monotonic() + 30
-        while not self._server.started and self._thread.is_alive() and time.monotonic() < limit:
-            time.sleep(0.01)
+        self._thread.start()  # the socket accepts connections already
         if open_browser:
-            threading.Thread(target=self._open_browser, daemon=True).start()
-
-    def _serve(self) -> None:
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self._finish()
+            threading.Thread(target=webbrowser.open, args=[self.url], daemon=True).start()
 
     def close(self) -> None:
         """End the server, its processes, and remove its temporary files."""
         self.session.events.close()  # streams of events would be waited for
         self._server.should_exit = True
         try:
-            if self._thread is not None and self._thread is not threading.current_thread():
+            if self._thread.is_alive():
                 self._thread.join(timeout=TUNING.grace_seconds + 10)
         finally:
-            self._finish()
-
-    def _finish(self) -> None:
-        if not self._closed:
-            self._closed = True
             self.session.close()
             self._socket.close()
-
-    def _open_browser(self) -> None:
-        with contextlib.suppress(webbrowser.Error, OSError):
-            webbrowser.open(self.url)
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -127,35 +103,12 @@ class Explorer:
 
 def _bind(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise CommandError if the address cannot be used."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # with the number of the protocol, asyncio disables the delay of small packets (TCP_NODELAY)
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
-        listener.close()
         raise CommandError(
             f"port {port} of {host} cannot be used: {error.strerror or error}; choose another --port"
         ) from error
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # connections inherit it
     return listener
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupt() -> Iterator[None]:
-    """End the server cleanly also when it is terminated or its terminal is closed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.app.explore.tuning import TUNING
+from eigenscape.app.report.scales import find_dominance
+from eigenscape.quality import choose_n_neighbors, intrinsic_dimension
 
 #: Number of rows whose neighbours are examined, and of those that are fitted.
 _ROWS, _FITTED = 5000, 400
@@ -18,26 +21,21 @@ _CANDIDATES = (5, 7, 10, 14, 20)
 
 def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return suggestions as text, each with the method and the parameters that it applies to, if any."""
-    n = X.shape[0]
-    order = np.random.default_rng(0).permutation(n)
-    rows = X[np.sort(order[:_ROWS])]
+    rows = _sample(X, _ROWS, 0)
     found: list[dict[str, Any]] = []
     for propose in (_scales, _dimension, _neighbors, _clusters):
-        with stage("suggestions"):
-            try:
-                found += propose(rows, names)
-            except (ValueError, RuntimeError, ArithmeticError):  # the rows do not admit this estimate
-                continue
+        # rows that do not admit an estimate
+        with stage("suggestions"), suppress(ValueError, RuntimeError, ArithmeticError):
+            found += propose(rows, names)
     return found
 
 
-def _suggestion(text: str, **applied: Any) -> list[dict[str, Any]]:
-    return [{"text": text, "method": None, "parameters": None, "standardize": None, **applied}]
+def _sample(rows: Any, count: int, seed: int) -> Any:
+    return rows[np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:count])]
 
 
 def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import PCA
-    from eigenscape.app.report.scales import find_dominance
 
     dominance = find_dominance(PCA(), rows, names)
     if dominance is None:
@@ -46,12 +44,10 @@ def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
         f"{dominance.subject}: a map shows {dominance.extent}. Standardise the columns, unless their units"
         " are comparable."
     )
-    return _suggestion(text, standardize=True)
+    return [{"text": text, "standardize": True}]
 
 
 def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
-    from eigenscape.quality import intrinsic_dimension
-
     dimension = intrinsic_dimension(rows)
     if not np.isfinite([dimension.value, dimension.low, dimension.high]).all():
         return []  # too few rows
@@ -65,14 +61,13 @@ def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         text += ": two coordinates may lose distances; look at more coordinates, too."
     else:
         text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
-    return _suggestion(text)
+    return [{"text": text}]
 
 
 def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
     from eigenscape import Isomap
-    from eigenscape.quality import choose_n_neighbors
 
-    sample = rows[np.sort(np.random.default_rng(1).permutation(rows.shape[0])[:_FITTED])]
+    sample = _sample(rows, _FITTED, 1)
     candidates = [k for k in _CANDIDATES if k < 0.8 * sample.shape[0]]
     if not candidates:
         return []
@@ -82,7 +77,7 @@ def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         f" {candidates[-1]} with a stable Isomap map (of {sample.shape[0]} rows, with a tenth of them"
         " exchanged)."
     )
-    return _suggestion(text, method="isomap", parameters={"n_neighbors": choice.best})
+    return [{"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}}]
 
 
 def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
@@ -92,4 +87,4 @@ def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
         " neighbours on two coordinates than spectral maps; distances between clusters mean little."
     )
-    return _suggestion(text, method="neighbor-embedding", parameters={})
+    return [{"text": text, "method": "neighbor-embedding", "parameters": {}}]

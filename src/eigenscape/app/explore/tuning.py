@@ -22,7 +22,7 @@ class Tuning:
     event_seconds: float = 15.0
 
     # --- data ---
-    #: Number of values of a block of rows.
+    #: Number of values of a block of columns.
     block_values: int = 2**22
     #: Number of categories of a column; rarer ones are joined.
     max_categories: int = 200

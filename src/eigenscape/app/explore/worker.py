@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from eigenscape._progress import Line
+from eigenscape._progress import Line, reporting
 from eigenscape.app.explore.tuning import TUNING
 
 
@@ -52,13 +52,12 @@ def main(path: str, server: str) -> None:
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     listener = threading.Thread(target=_listen, args=(requests, folder, int(server)), daemon=True)
     listener.start()
-    from eigenscape.app.explore.tasks import TASKS, WorkerData
+    from eigenscape.app.explore.tasks import WorkerData  # after the listener has started
 
     data = WorkerData(folder)
     try:
         while True:
-            request = requests.get()
-            _answer(TASKS[request["kind"]], data, request, output)
+            _answer(data, requests.get(), output)
     except OSError:  # nobody reads the answers: the listener removes the folder and ends the process
         listener.join()
 
@@ -77,25 +76,21 @@ def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, server: int) ->
     os._exit(1)
 
 
-def _answer(
-    task: Callable[[Any, Mapping[str, Any]], dict[str, Any]],
-    data: Any,
-    request: Mapping[str, Any],
-    output: IO[str],
-) -> None:
-    from eigenscape._progress import reporting
+def _answer(data: Any, request: Mapping[str, Any], output: IO[str]) -> None:
+    """Perform a task, and write its progress and its result or error."""
     from eigenscape.app.explore.events import encode
+    from eigenscape.app.explore.tasks import TASKS
 
     def send(message: dict[str, Any]) -> None:
         print(encode({"job": request["job"], **message}).decode(), file=output, flush=True)
 
-    send({"stage": "starting", "fraction": None, "remaining": None})
+    send({"stage": "starting"})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         try:
             with reporting(False, also=PipeDisplay(send)):
-                result = task(data, request)
+                result = TASKS[request["kind"]](data, request)
         except Exception as error:
             text = " ".join(str(error).split()) or type(error).__name__
             if isinstance(error, MemoryError) and not str(error):

@@ -53,7 +53,7 @@ import { packMask, unpackMask } from "./bits.js";
  * @property {Job[]} jobs
  * @property {{name: string, labels: string[]}[]} annotations
  * @property {any[]} methods
- * @property {{text: string, method: string | null, parameters: Record<string, any> | null, standardize?: boolean | null}[]} suggestions
+ * @property {{text: string, method?: string, parameters?: Record<string, any>, standardize?: boolean}[]} suggestions
  * @property {string} mapA  id of the map that is shown
  * @property {string | null} mapB  id of the map beside it
  * @property {number[]} axes  two or three coordinates
