@@ -117,8 +117,8 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.package = folder, folder / "eigenscape"
-        shutil.copytree(SOURCE, self.package, ignore=shutil.ignore_patterns("_compiled"))
-        (self.package / "_compiled").symlink_to(SOURCE / "_compiled", target_is_directory=True)
+        shutil.copytree(SOURCE, self.package, ignore=shutil.ignore_patterns("_native"))
+        (self.package / "_native").symlink_to(SOURCE / "_native", target_is_directory=True)
         self._changes = 0
 
     def write(self, file: str, text: str) -> None:

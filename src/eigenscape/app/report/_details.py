@@ -24,7 +24,7 @@ from eigenscape.app.report.few_points import point_name
 Details = list[tuple[str, str]]
 Timings = Mapping[str, float] | Iterable[tuple[str, float]]
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 @dataclass(frozen=True, eq=False)
