@@ -10,12 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli import cluster, compare, scores
-from eigenscape.app.cli.embed import embed
-from eigenscape.app.cli.errors import INTERRUPTED, INVALID, handle_errors, print_message
+from eigenscape.app.cli import compare, embed, scores
+from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
 from eigenscape.app.cli.explore import explore
-from eigenscape.app.cli.methods import methods
-from eigenscape.app.cli.models import export, info
+from eigenscape.app.cli.models import export, info, methods
 from eigenscape.app.cli.options import MethodCommand, grouped, option
 from eigenscape.app.cli.placing import inverse, transform
 
@@ -77,21 +75,13 @@ def _method_command(*methods: str) -> type[MethodCommand]:
     return type("MethodCommandWithDefault", (MethodCommand,), {"default_methods": methods})
 
 
-app.command(cls=MethodCommand)(grouped(embed))
+app.command(cls=MethodCommand)(grouped(embed.embed))
 app.command()(grouped(transform))
 app.command(cls=_method_command(*compare.DEFAULT))(grouped(compare.compare))
 app.command(cls=MethodCommand)(grouped(explore))
-app.command(cls=_method_command(cluster.DEFAULT))(grouped(cluster.cluster))
+app.command(cls=_method_command(embed.DEFAULT))(grouped(embed.cluster))
 app.command()(grouped(scores.classify))
 app.command(cls=_method_command(scores.DEFAULT))(grouped(scores.density))
-app.command()(grouped(inverse))
-app.command()(grouped(info))
-app.command()(grouped(export))
+for _command in (inverse, info, export):
+    app.command()(grouped(_command))
 app.command()(methods)
-
-
-@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def reproduce() -> None:
-    """Print how to run the experiments of the papers, which are not part of the installed package."""
-    print_message("experiments are run from the source tree by `python -m experiments` or `make reproduce`")
-    raise typer.Exit(INVALID)
