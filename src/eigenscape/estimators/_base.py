@@ -29,7 +29,7 @@ from eigenscape.estimators._rows import (
     check_pairs,
     check_weights,
 )
-from eigenscape.estimators._running import CallbackSupportMixin, fitting, running
+from eigenscape.estimators._running import fitting, running, set_callbacks
 from eigenscape.estimators._types import GraphSolver, Seed
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
@@ -43,7 +43,7 @@ from eigenscape.quality.loss import (
 from eigenscape.solvers import SolverConfig
 
 
-class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Class attributes describe the input that a subclass accepts."""
 
     #: Description of the method, for the application.
@@ -84,6 +84,7 @@ class Estimator(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     _model_: Any  # the fitted map
 
     verify = verify
+    set_callbacks = set_callbacks
 
     def _embed(self, X: Any) -> FitResult:
         """Fit to validated data. A hook.

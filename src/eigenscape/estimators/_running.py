@@ -14,17 +14,6 @@ from eigenscape.exceptions import NotConvergedError
 from eigenscape.options import warn_unused
 from eigenscape.solvers.solve import failures
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback._callback_support import callback_management_context
-except ModuleNotFoundError:  # before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Estimators have no callbacks."""
-
-
-__all__ = ["CallbackSupportMixin", "fitting", "running"]
-
 #: Maximum number of subtasks of a stage.
 _MAX_STEPS = 100
 
@@ -67,11 +56,31 @@ def running(estimator: Any, fit: bool = False) -> Iterator[list[NotConvergedErro
 fitting = partial(running, fit=True)
 
 
+def set_callbacks(self: Any, *callbacks: Any) -> Any:
+    """Set callbacks of scikit-learn 1.9 or later, whose module imports rich.
+
+    Parameters
+    ----------
+    *callbacks : callback instances
+        The callbacks; see :mod:`sklearn.callback`.
+
+    Returns
+    -------
+    self
+    """
+    from sklearn.callback import CallbackSupportMixin
+
+    return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+
 @contextmanager
 def _tasks(estimator: Any) -> Iterator[None]:
     """Report a fit and its stages to the callbacks of the estimator."""
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback._callback_support import callback_management_context
+
     with callback_management_context(estimator):
-        context = estimator._init_callback_context(max_subtasks=None)
+        context = CallbackSupportMixin._init_callback_context(estimator, max_subtasks=None)
         context.call_on_fit_task_begin(estimator=estimator)
         with reporting(estimator.verbose, also=TaskDisplay(estimator, context)):
             yield
