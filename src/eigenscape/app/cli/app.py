@@ -23,9 +23,9 @@ class Commands(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run a command and exit with its code."""
-        words = list(sys.argv[1:] if args is None else args) or ["--help"]
-        with handle_errors(debug="--debug" in words):
-            words = [word for word in words if word != "--debug"]
+        given = sys.argv[1:] if args is None else args
+        with handle_errors(debug="--debug" in given):
+            words = [word for word in given if word != "--debug"] or ["--help"]
             code = super().main(words, *rest, **{**extra, "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns a code for Ctrl-C instead of raising
                 raise KeyboardInterrupt
@@ -41,22 +41,12 @@ app = typer.Typer(
 )
 
 
-def _print_version(requested: bool) -> None:
-    if requested:
-        typer.echo(f"eigenscape {__version__}")
-        raise typer.Exit
+_Version = Annotated[bool, option("--version", help="Print the version and exit.")]
+_Debug = Annotated[bool, option("--debug", help="Print a traceback with errors; accepted anywhere.")]
 
 
-@app.callback()
-def eigenscape(
-    version: Annotated[
-        bool,
-        option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
-    ] = False,
-    debug: Annotated[
-        bool, option("--debug", help="Print a traceback with errors; accepted anywhere.")
-    ] = False,
-) -> None:
+@app.callback(invoke_without_command=True)
+def eigenscape(version: _Version = False, debug: _Debug = False) -> None:  # noqa: ARG001
     """Spectral dimensionality reduction of files; fitted models compute the coordinates of new rows, too.
 
     Examples
@@ -68,6 +58,9 @@ def eigenscape(
 
     `eigenscape COMMAND --help` describes a command.
     """
+    if version:
+        typer.echo(f"eigenscape {__version__}")
+        raise typer.Exit
 
 
 def _method_command(*methods: str) -> type[MethodCommand]:

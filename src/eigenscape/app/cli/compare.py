@@ -43,7 +43,7 @@ def compare(
     if len(chosen) < 2:
         only = next(iter(chosen))._method.name
         raise CommandError(f"a comparison needs two different methods, got {only} only; add another -m")
-    run = Run(source, reading, writing, display, options.command_line(ctx))
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     table = run.read(None, *chosen.values())
     models: dict[str, Any] = {}
     summaries: dict[str, Any] = {}

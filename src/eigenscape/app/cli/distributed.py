@@ -90,27 +90,20 @@ def transform_on_cluster(address: str, run: Run) -> None:
 
 @contextmanager
 def _connect(address: str, quiet: bool) -> Iterator[Client]:
-    """Connect to a cluster or start a local one; print the address of its dashboard."""
+    """Connect to a cluster or start a local one; print the address of its dashboard.
+
+    Logs of tasks that end early and of lost connections are silenced: these are reported here.
+    """
     from eigenscape.distributed.cluster import connect, watched
 
-    with _quiet_logs(), connect(address) as client:
-        print_message(f"dask dashboard: {client.dashboard_link}", quiet or not client.dashboard_link)
-        with watched(client, address, print_message):
-            yield client
-
-
-@contextmanager
-def _quiet_logs() -> Iterator[None]:
-    """Silence logs of tasks that end early and of lost connections, which are reported here."""
-    loggers = [logging.getLogger(name) for name in ("asyncio", "distributed", "tornado")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+    logging.disable(logging.ERROR)
     try:
-        yield
+        with connect(address) as client:
+            print_message(f"dask dashboard: {client.dashboard_link}", quiet or not client.dashboard_link)
+            with watched(client, address, print_message):
+                yield client
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logging.disable(logging.NOTSET)
 
 
 def _announce_cost(run: Run, estimator: Any, client: Client) -> float:

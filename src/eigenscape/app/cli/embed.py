@@ -55,12 +55,13 @@ def embed(
         from eigenscape.app.cli.distributed import embed_on_cluster
 
         estimator = build_estimator(cls, chosen, dimensions, "rows")
-        run = Run(source, reading, writing, display, options.command_line(ctx), folder=True)
+        run = Run(source, reading, writing, display, ctx.meta[options.COMMAND], folder=True)
         return embed_on_cluster(cluster.dask, run, estimator)
-    run = Run(source, reading, writing, display, options.command_line(ctx))
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     table = run.read(cls, chosen)
     run.fit(build_estimator(cls, chosen, dimensions, table.kind, table.array))
-    run.write_coordinates(run.embedding, cls.__name__, cls._method.name)
+    names = run.estimator.get_feature_names_out()
+    write_rows(run.embedding, names, table, writing, method=cls._method.name)
     if writing.plot is not None:
         shape = table.image_shape
         images = None if shape is None else run.rows.reshape(-1, *shape)
@@ -106,7 +107,7 @@ def cluster(
     if not count:
         others = " or -m ".join(methods_with("clusters"))
         raise CommandError(f"{name} does not compute clusters; use -m {others}")
-    run = Run(source, reading, writing, display, options.command_line(ctx))
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     chosen = options.chosen_parameters(ctx, cls)
     if n_clusters is not None:
         chosen[count] = _parse_count(n_clusters, name, "auto" in parameters(cls)[count].choices)

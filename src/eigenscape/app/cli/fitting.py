@@ -97,7 +97,8 @@ def announce_memory(estimator: Any, X: Any, quiet: bool) -> float | None:
 
     needed = estimator._method.memory.estimate(estimator.get_params(), *X.shape)
     free = format_bytes(available_bytes())
-    print_message(f"{method_of(estimator)}: about {format_bytes(needed)} of memory ({free} free)", quiet)
+    name = estimator._method.name
+    print_message(f"{name}: about {format_bytes(needed)} of memory ({free} free)", quiet)
     return needed
 
 
@@ -264,13 +265,11 @@ def standardize(table: Table) -> tuple[Table, StandardScaler]:
     if table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     X = table.array
-    if not is_streamed(X):
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-        return replace(table, array=scaler.transform(X), unscaled=X), scaler
-    scaler = StandardScaler()
+    scaler = StandardScaler(with_mean=not sparse.issparse(X))
     for chunk in row_chunks(X):
         scaler.partial_fit(chunk)
-    return replace(table, array=ScaledChunks(X, scaler), unscaled=X), scaler
+    scaled = ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X)
+    return replace(table, array=scaled, unscaled=X), scaler
 
 
 @dataclass(frozen=True, eq=False)

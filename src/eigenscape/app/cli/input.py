@@ -37,21 +37,17 @@ _KINDS = {
 
 def reader_options(options: InputOptions) -> dict[str, Any]:
     """Return the options for reading that are given, as arguments of :func:`eigenscape.read`."""
-    exclude = [*_split_names(options.exclude), *([options.weight] if options.weight is not None else [])]
-    chosen: dict[str, Any] = {
-        "columns": None if options.columns is None else _split_names(options.columns),
-        "exclude": exclude or None,
-        "missing": options.missing or None,
-        "size": None if options.size is None else image_size(options.size, "--size", 2),
-    }
-    for name in ("label", "id", "encode", "kind", "use_rep", "layer", "obsp"):
-        chosen[name] = getattr(options, name)
+    names = ("label", "id", "encode", "kind", "use_rep", "layer", "obsp")
+    chosen: dict[str, Any] = {name: getattr(options, name) for name in names}
+    for name in ("columns", "exclude"):
+        text = getattr(options, name)
+        chosen[name] = None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    if options.weight is not None:
+        chosen["exclude"] = [*(chosen["exclude"] or ()), options.weight]
+    if options.size is not None:
+        chosen["size"] = image_size(options.size, "--size", 2)
+    chosen["missing"] = options.missing or None
     return {name: value for name, value in chosen.items() if value is not None}
-
-
-def _split_names(text: str | None) -> list[str]:
-    """Split the names of columns at commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def image_size(text: str, option: str, max_parts: int) -> tuple[int, ...]:
@@ -106,7 +102,8 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
-    print_missing(table, quiet)
+    if table.n_dropped or table.imputation is not None:
+        print_missing(table, quiet)
     return table
 
 
@@ -154,7 +151,7 @@ def is_streamed(X: Any) -> bool:
 
 
 def row_chunks(X: Any) -> Iterable[Any]:
-    """Return the chunks of streamed rows; a dask collection is one chunk."""
+    """Return the chunks of streamed rows; other rows are one chunk."""
     from eigenscape.streams import as_chunks
 
     chunks = as_chunks(X)

@@ -148,11 +148,11 @@ def methods(
     The parameters are options of `eigenscape embed`. The estimator in Python has the same parameters, some
     of them as fields of objects such as KNNGraph (eigenscape.options).
     """
-    if name and not as_json:
+    if as_json:
+        known = {} if name else {each: _describe(cls) for each, cls in all_methods().items()}
+        typer.echo(json.dumps(_describe(estimator_class(name)) if name else known, indent=2))
+    elif name:
         show_method(name)
-    elif as_json:
-        described = {each: _describe(cls) for each, cls in all_methods().items()} if not name else None
-        typer.echo(json.dumps(described or _describe(estimator_class(str(name))), indent=2))
     else:
         _show_methods()
 

@@ -231,7 +231,8 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
 #: Words that are read as the value of the flag before them.
 _FLAG_VALUES = ("yes", "no", "true", "false", "on", "off")
 #: Keys of the data that a command receives in ``ctx.meta``.
-_PARAMETERS, _COMMAND, _METHODS = "eigenscape.parameters", "eigenscape.command", "eigenscape.methods"
+_PARAMETERS, _METHODS = "eigenscape.parameters", "eigenscape.methods"
+COMMAND = "eigenscape.command"  # as it was typed
 #: Finds the methods among the arguments: ``-m isomap``, ``-misomap``, ``--method=isomap``.
 _METHOD_PARSER = ArgumentParser(add_help=False, allow_abbrev=False)
 for _name in ("-m", "--method"):
@@ -255,7 +256,7 @@ class MethodCommand(TyperCommand):
         args = [f"{word}=auto" if word == "--compact" and not to.isdigit() else word for word, to in pairs]
         given = _METHOD_PARSER.parse_known_args(args)[0]
         names = [name for name in given.m or given.method[:1] if name] or list(self.default_methods)
-        ctx.meta[_COMMAND] = shlex.join(["eigenscape", str(ctx.info_name), *args])
+        ctx.meta[COMMAND] = shlex.join(["eigenscape", str(ctx.info_name), *args])
         ctx.meta[_METHODS] = names
         if {"--help", "-h"} & set(args):
             return super().parse_args(ctx, [word for word in args if word in ("--help", "-h")])
@@ -286,11 +287,6 @@ def chosen_parameters(ctx: typer.Context, cls: type[BaseEstimator]) -> dict[str,
     chosen = {name: value for name, value in ctx.meta.get(_PARAMETERS, {}).items() if name in accepted}
     make_estimator(cls, chosen)  # raises before any work if options cannot be combined
     return chosen
-
-
-def command_line(ctx: typer.Context) -> str:
-    """Return the command as it was typed."""
-    return ctx.meta.get(_COMMAND, "")
 
 
 def _split(

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ def check_targets(source: str, options: OutputOptions, display: Display, model: 
 
 def write_rows(
     rows: np.ndarray,
-    names: Sequence[str] | None,
+    names: Iterable[str] | None,
     table: Table,
     options: OutputOptions,
     *,
@@ -82,6 +82,7 @@ def write_rows(
 
     numbers = {} if table.rows is None or table.ids is not None else {"row": table.rows + 1}  # counted from 1
     extra = {**numbers, **(extra or {})}
+    names = None if names is None else list(names)
     annotated: dict[str, Any] = {}
     if method is not None:
         like = table.source if table.source.endswith(".h5ad") else None

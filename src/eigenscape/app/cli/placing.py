@@ -57,7 +57,8 @@ def transform(
         if getattr(getattr(saved.estimator, "_method", None), "clusters", ""):
             clusters = apply_to_rows(saved.model.predict, table.array)
     extra = {} if clusters is None else {"cluster": clusters}
-    run.write_coordinates(embedding, saved.class_name, saved.method, **extra)
+    names = coordinate_names(saved.class_name, embedding.shape[1])
+    write_rows(embedding, names, table, writing, extra=extra, method=saved.method)
     if writing.plot is not None:
         _plot(run, saved, embedding)
     run.finish(method=saved.method, shape=list(embedding.shape), clusters=clusters)

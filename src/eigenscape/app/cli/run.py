@@ -77,8 +77,10 @@ class Run:
     def read(self, cls: type[Any] | None = None, *parameters: Mapping[str, Any]) -> Table:
         """Read the rows to fit, as an estimator class with these parameters needs them."""
         kind = reader.input_kind(self.reading.kind, *parameters)
-        stream = cls is not None and reader.use_stream(self.source, self.reading.stream, cls)
-        self.reading = replace(self.reading, kind=kind, stream=stream)
+        self.reading = replace(self.reading, kind=kind)
+        if cls is not None and (self.reading.stream or cls._method.streams):
+            stream = reader.use_stream(self.source, self.reading.stream, cls)
+            self.reading = replace(self.reading, stream=stream)
         if cls is not None and self.reading.weight is not None:
             fitting.check_weight_option(cls, self.reading)
         with self.step("reading"):
@@ -131,11 +133,6 @@ class Run:
             raise CommandError(f"rows of numbers are needed, but the input is {self.table.kind}")
         with self.step("fit"):
             self.estimator = estimator.fit(self.table.array, *labels)
-
-    def write_coordinates(self, embedding: np.ndarray, class_name: str, method: str, **extra: Any) -> None:
-        """Write coordinates and further columns with the ids and labels of their rows."""
-        names = output.coordinate_names(class_name, embedding.shape[1])
-        output.write_rows(embedding, names, self.table, self.writing, extra=extra, method=method)
 
     def plot(self, embedding: np.ndarray, method: str, **points: Any) -> None:
         """Write a plot of coordinates."""
@@ -225,5 +222,4 @@ class Run:
             common["dominant_columns"] = self.dominant_columns
             typer.echo(json.dumps(to_json({**common, **found, "files": files}), indent=2))
         for what, file in files.items():
-            if file != "-":
-                self.say(f"wrote {file} ({what})")
+            print_message(f"wrote {file} ({what})", quiet=self.display.quiet or file == "-")

@@ -47,7 +47,7 @@ def classify(
 
     if not (writing.out or writing.save or display.as_json):
         raise CommandError("nothing to write: give -o OUT for the classes, --save or --json")
-    run = Run(source, reading, writing, display, options.command_line(ctx), model_file)
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
     if model_file is not None:
         saved = run.load(EigenfunctionClassifier, {"--balanced": balanced})
         with run.step("predicting"):
@@ -115,7 +115,7 @@ def density(
 
     if not (writing.out or writing.save or display.as_json):
         raise CommandError("nothing to write: give -o OUT for the scores, --save or --json")
-    run = Run(source, reading, writing, display, options.command_line(ctx), model_file)
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
     cls = estimator_class(method)
     chosen, is_default = options.chosen_parameters(ctx, cls), cls._method.name == DEFAULT
     if model_file is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -126,7 +126,7 @@ def one_line(text: str) -> str:
 def _remove_control_characters(value: Any) -> Any:
     """Remove control characters other than line feeds and tabs from all strings of a JSON value."""
     if isinstance(value, str):
-        return "".join(char for char in value if char in "\n\t" or unicodedata.category(char) != "Cc")
+        return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", value)
     if isinstance(value, list):
         return [_remove_control_characters(item) for item in value]
     clean = _remove_control_characters
