@@ -166,11 +166,12 @@ def weight_column(table: Table, name: str) -> np.ndarray:
             f"--weight {name}: {table.source} is not a table that contains this column and features; weights"
             " are a column of a table with names, such as a CSV or Parquet file"
         )
-    column, where = table.extra[name], f"column {name!r} of {table.source}"
-    if column.dtype.kind not in "fiub":
-        shown = next((value for value in column.tolist() if not _is_number(value)), "")
-        raise CommandError(f"{where} contains text ({shown!r}), not weights")
-    weights = column.astype(np.float64)
+    where = f"column {name!r} of {table.source}"
+    try:
+        weights = table.extra[name].astype(np.float64)
+    except (TypeError, ValueError) as error:  # could not convert string to float: 'a'
+        shown = str(error).partition(": ")[2]
+        raise CommandError(f"{where} contains text ({shown}), not weights") from None
     problem = ~np.isfinite(weights) | (weights < 0)
     if problem.any():
         row = int(np.flatnonzero(problem)[0])
@@ -183,15 +184,6 @@ def weight_column(table: Table, name: str) -> np.ndarray:
     if not weights.any():
         raise CommandError(f"all weights in {where} are 0")
     return weights
-
-
-def _is_number(value: object) -> bool:
-    """Return whether a value is a number, or a text that can be read as one."""
-    try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True
 
 
 def warn_of_scales(estimator: Any, table: Table) -> dict[str, float]:

@@ -227,10 +227,10 @@ class SavedModel:
 def load_model(path: str) -> SavedModel:
     """Load a model file."""
     from eigenscape.app.io import describe, load
+    from eigenscape.app.io.saving import split_scaler
 
     model, header = load(path), describe(path)
-    steps = getattr(model, "steps", None)
-    estimator, scaler = (model, None) if steps is None else (steps[-1][1], steps[0][1])
+    scaler, estimator = split_scaler(model)
     return SavedModel(model, estimator, scaler, header["method"], parse_notes(header["notes"]))
 
 
