@@ -87,9 +87,8 @@ def explore(
         )
     parameters: dict[str, dict[str, Any]] = {}
     for cls in map(estimator_class, method or []):
-        chosen = options.chosen_parameters(ctx, cls)
         given = {} if dimensions is None else {"n_components": dimensions}
-        parameters[cls._method.name] = {**chosen, **given}
+        parameters[cls._method.name] = {**options.chosen_parameters(ctx, cls), **given}
     if not parameters and dimensions is not None:
         parameters = {"pca": {"n_components": dimensions}}
     session = open_input(source, rows, reading, parameters, server, quiet)

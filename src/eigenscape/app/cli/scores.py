@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.fitting import build_estimator, given_labels
-from eigenscape.app.cli.options import Display, InputOptions, OutputOptions
+from eigenscape.app.cli.options import Display, InputOptions, OutputOptions, setting
 from eigenscape.app.cli.output import write_rows
 from eigenscape.app.cli.run import Run
 from eigenscape.app.methods import estimator_class
@@ -45,8 +46,7 @@ def classify(
     """
     from eigenscape import EigenfunctionClassifier
 
-    if not (writing.out or writing.save or display.as_json):
-        raise CommandError("nothing to write: give -o OUT for the classes, --save or --json")
+    _check_written(writing, display, "classes")
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
     if model_file is not None:
         saved = run.load(EigenfunctionClassifier, {"--balanced": balanced})
@@ -68,6 +68,24 @@ def classify(
     run.finish("classes", method="classify", sizes=sizes)
 
 
+def _check_written(writing: OutputOptions, display: Display, what: str) -> None:
+    if not (writing.out or writing.save or display.as_json):
+        raise CommandError(f"nothing to write: give -o OUT for the {what}, --save or --json")
+
+
+@dataclass(frozen=True)
+class DensityOptions:
+    """Options about the density and its outliers, as given on the command line."""
+
+    n_components: int | None = setting(
+        "Number of coordinates. Default: 10 of kernel-pca, else 2.", "N", "-d", min=1
+    )
+    mixtures: int | None = setting("Number of Gaussians. Default: by rows left out.", "K", min=1)
+    contamination: float | None = setting(
+        "Share of the rows that are called outliers. Default: one in a hundred usual rows.", "SHARE"
+    )
+
+
 def density(
     ctx: typer.Context,
     source: options.Source,
@@ -75,23 +93,7 @@ def density(
     method: Annotated[
         str, options.option("-m", help="Method whose coordinates have the density.", metavar="METHOD")
     ] = DEFAULT,
-    n_components: Annotated[
-        int | None,
-        options.option(
-            "-d", help="Number of coordinates. Default: 10 of kernel-pca, else 2.", metavar="N", min=1
-        ),
-    ] = None,
-    mixtures: Annotated[
-        int | None,
-        options.option(help="Number of Gaussians. Default: by rows left out.", metavar="K", min=1),
-    ] = None,
-    contamination: Annotated[
-        float | None,
-        options.option(
-            help="Share of the rows that are called outliers. Default: one in a hundred usual rows.",
-            metavar="SHARE",
-        ),
-    ] = None,
+    given: DensityOptions,
     model_file: _Model = None,
     writing: Annotated[OutputOptions, options.ROWS_AND_MODEL],
     reading: Annotated[InputOptions, options.ROWS],
@@ -113,25 +115,23 @@ def density(
 
     from eigenscape import EigenspaceDensity
 
-    if not (writing.out or writing.save or display.as_json):
-        raise CommandError("nothing to write: give -o OUT for the scores, --save or --json")
+    _check_written(writing, display, "scores")
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
     cls = estimator_class(method)
-    chosen, is_default = options.chosen_parameters(ctx, cls), cls._method.name == DEFAULT
+    chosen = options.chosen_parameters(ctx, cls)
     if model_file is not None:
-        given = {"--contamination": contamination is not None, "--mixtures": mixtures, "-d": n_components}
-        given |= {"-m": not is_default, **{f"--{each.replace('_', '-')}": True for each in chosen}}
-        saved = run.load(EigenspaceDensity, given)
+        refused = {"--contamination": given.contamination is not None, "--mixtures": given.mixtures}
+        refused |= {"-d": given.n_components, "-m": cls._method.name != DEFAULT}
+        refused |= {f"--{each.replace('_', '-')}": True for each in chosen}
+        saved = run.load(EigenspaceDensity, refused)
         estimator, rows = saved.estimator, saved.scaled(run.table.array)
     else:
-        table = run.read()
-        if n_components is None and is_default and "n_components" not in chosen:
+        table, n_components = run.read(), given.n_components
+        if n_components is None and cls._method.name == DEFAULT and "n_components" not in chosen:
             n_components = max(1, min(_COORDINATES, table.array.shape[0] // 2 - 1))
-        estimator = EigenspaceDensity(
-            build_estimator(cls, chosen, n_components, table.kind, table.array),
-            "auto" if mixtures is None else mixtures,
-            contamination="auto" if contamination is None else contamination,
-        )
+        embedder = build_estimator(cls, chosen, n_components, table.kind, table.array)
+        share: Any = "auto" if given.contamination is None else given.contamination
+        estimator = EigenspaceDensity(embedder, given.mixtures or "auto", contamination=share)
         run.fit_rows(estimator)
         rows = table.array
         if writing.save is not None:
