@@ -63,7 +63,17 @@ fitting = partial(running, fit=True)
 
 
 def set_callbacks(self: Any, *callbacks: Any) -> Any:
-    """Set the callbacks of ``fit``: objects of ``sklearn.callback``; none removes them."""
+    """Set the callbacks of ``fit``; none removes them.
+
+    Parameters
+    ----------
+    *callbacks : callback instances
+        The callbacks; see :mod:`sklearn.callback`.
+
+    Returns
+    -------
+    self
+    """
     from sklearn.callback import CallbackSupportMixin
 
     return CallbackSupportMixin.set_callbacks(self, *callbacks)

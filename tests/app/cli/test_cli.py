@@ -440,14 +440,6 @@ def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("words", [[], ["bengio-1", "--all", "--quick"]])
-def test_reproduce_points_to_the_experiments(words):
-    result = run("reproduce", *words)
-    assert result.exit_code == 2
-    assert "python -m experiments" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("scaling", ["", "--standardize"])
 def test_reports_and_models_have_the_fingerprint_of_the_rows_as_read(table, tmp_path, scaling):

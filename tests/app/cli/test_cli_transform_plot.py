@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 
 import numpy as np
 import pytest
@@ -89,8 +87,9 @@ def test_labels_are_kept_in_notes(labels):
 
 def test_damaged_labels_are_an_error():
     good = label_notes(np.array(["a", "b"]))
-    bomb = base64.b64encode(zlib.compress(bytes(10_000_000))).decode()
-    for change in ({"values": "%"}, {"values": bomb}, {"dtype": "O"}, {"names": ["a"]}, {"values": 3}):
+    changes = [{"names": names} for names in (["a"], 3)]
+    changes += [{"values": values} for values in ("%", 3, [0], [0, -1], [0, "b"], [0] * 1000)]
+    for change in changes:
         with pytest.raises(CommandError, match="labels of the training rows in the model file are damaged"):
             labels_from_notes({"training_labels": {**good, **change}}, 2)
     assert labels_from_notes({}, 2) is None

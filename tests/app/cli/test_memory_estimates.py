@@ -24,7 +24,6 @@ warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.datasets import make_swiss_roll
 from eigenscape.app.methods import estimator_class, make_estimator
-from eigenscape.app.cli.fitting import estimate_memory
 
 def rows(n, d):
     if d == 3:
@@ -45,7 +44,7 @@ X = rows(n, d)
 open("/proc/self/clear_refs", "w").write("5")  # resets the peak
 before = status("VmRSS")
 model = make().fit(X, **arguments(X))
-print(status("VmHWM") - before, estimate_memory(make(), n, d))
+print(status("VmHWM") - before, make()._method.memory.estimate(make().get_params(), n, d))
 """
 
 CASES = [

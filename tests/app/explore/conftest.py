@@ -12,13 +12,13 @@ def digits(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def explorer(digits):
-    from eigenscape.app.cli.explore import _explore_table
+    from eigenscape.app.cli.explore import ServerOptions, open_input
     from eigenscape.app.cli.options import InputOptions
     from eigenscape.app.explore import Explorer
 
     options = InputOptions(label="digit", id="name")
     methods = {"pca": {}, "isomap": {"n_neighbors": 8}}
-    session = _explore_table(str(digits), options, methods, [8, 8], annotations=None, quiet=True)
+    session = open_input(str(digits), None, options, methods, ServerOptions(images="8x8"), quiet=True)
     with Explorer(session) as running:
         running.start()
         yield running

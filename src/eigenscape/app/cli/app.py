@@ -10,12 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli import cluster, compare, scores
-from eigenscape.app.cli.embed import embed
-from eigenscape.app.cli.errors import INTERRUPTED, INVALID, handle_errors, print_message
+from eigenscape.app.cli import compare, embed, scores
+from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
 from eigenscape.app.cli.explore import explore
-from eigenscape.app.cli.methods import methods
-from eigenscape.app.cli.models import export, info
+from eigenscape.app.cli.models import export, info, methods
 from eigenscape.app.cli.options import MethodCommand, grouped, option
 from eigenscape.app.cli.placing import inverse, transform
 
@@ -25,9 +23,9 @@ class Commands(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run a command and exit with its code."""
-        words = list(sys.argv[1:] if args is None else args) or ["--help"]
-        with handle_errors(debug="--debug" in words):
-            words = [word for word in words if word != "--debug"]
+        given = sys.argv[1:] if args is None else args
+        with handle_errors(debug="--debug" in given):
+            words = [word for word in given if word != "--debug"] or ["--help"]
             code = super().main(words, *rest, **{**extra, "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns a code for Ctrl-C instead of raising
                 raise KeyboardInterrupt
@@ -43,22 +41,12 @@ app = typer.Typer(
 )
 
 
-def _print_version(requested: bool) -> None:
-    if requested:
-        typer.echo(f"eigenscape {__version__}")
-        raise typer.Exit
+_Version = Annotated[bool, option("--version", help="Print the version and exit.")]
+_Debug = Annotated[bool, option("--debug", help="Print a traceback with errors; accepted anywhere.")]
 
 
-@app.callback()
-def eigenscape(
-    version: Annotated[
-        bool,
-        option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
-    ] = False,
-    debug: Annotated[
-        bool, option("--debug", help="Print a traceback with errors; accepted anywhere.")
-    ] = False,
-) -> None:
+@app.callback(invoke_without_command=True)
+def eigenscape(version: _Version = False, debug: _Debug = False) -> None:  # noqa: ARG001
     """Spectral dimensionality reduction of files; fitted models compute the coordinates of new rows, too.
 
     Examples
@@ -70,6 +58,9 @@ def eigenscape(
 
     `eigenscape COMMAND --help` describes a command.
     """
+    if version:
+        typer.echo(f"eigenscape {__version__}")
+        raise typer.Exit
 
 
 def _method_command(*methods: str) -> type[MethodCommand]:
@@ -77,21 +68,13 @@ def _method_command(*methods: str) -> type[MethodCommand]:
     return type("MethodCommandWithDefault", (MethodCommand,), {"default_methods": methods})
 
 
-app.command(cls=MethodCommand)(grouped(embed))
+app.command(cls=MethodCommand)(grouped(embed.embed))
 app.command()(grouped(transform))
 app.command(cls=_method_command(*compare.DEFAULT))(grouped(compare.compare))
 app.command(cls=MethodCommand)(grouped(explore))
-app.command(cls=_method_command(cluster.DEFAULT))(grouped(cluster.cluster))
+app.command(cls=_method_command(embed.DEFAULT))(grouped(embed.cluster))
 app.command()(grouped(scores.classify))
 app.command(cls=_method_command(scores.DEFAULT))(grouped(scores.density))
-app.command()(grouped(inverse))
-app.command()(grouped(info))
-app.command()(grouped(export))
+for _command in (inverse, info, export):
+    app.command()(grouped(_command))
 app.command()(methods)
-
-
-@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def reproduce() -> None:
-    """Print how to run the experiments of the papers, which are not part of the installed package."""
-    print_message("experiments are run from the source tree by `python -m experiments` or `make reproduce`")
-    raise typer.Exit(INVALID)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,20 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eigenscape.app.cli import input as reader
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import (
-    column_notes,
-    load_model,
-    read_new_table,
-    read_training_table,
-    split_names,
-)
-from eigenscape.app.cli.options import ROWS, Display, InputOptions, Only, chosen_parameters, setting
-from eigenscape.app.methods import estimator_class, method_name
+from eigenscape.app.cli.options import Display, InputOptions, Only, setting
+from eigenscape.app.methods import estimator_class
 
 if TYPE_CHECKING:
     from eigenscape.app.explore.session import Session
+    from eigenscape.app.io import Table
 
 _LOCAL = "127.0.0.1"
 _server = partial(setting, panel="Server")
@@ -66,7 +60,7 @@ def explore(
         ),
     ] = None,
     dimensions: options.Dimensions = None,
-    reading: Annotated[InputOptions, ROWS],
+    reading: Annotated[InputOptions, options.ROWS],
     server: ServerOptions,
     display: Annotated[Display, Only("quiet")],
 ) -> None:
@@ -91,20 +85,13 @@ def explore(
         raise CommandError(
             f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
         )
-    images_shape = None if server.images is None else _image_shape(server.images)
-    parameters = {}
-    for name in dict.fromkeys(method_name(name) for name in method or []):
-        parameters[name] = chosen_parameters(ctx, estimator_class(name))
-        if dimensions is not None:
-            parameters[name]["n_components"] = dimensions
-    if _is_model(source):
-        session = _explore_model(source, rows, reading, parameters, images_shape, server.annotations, quiet)
-    elif rows is not None:
-        raise CommandError(f"{source} is not a model file, so {rows} cannot be shown on its map; omit it")
-    else:
-        if not parameters and dimensions is not None:
-            parameters = {"pca": {"n_components": dimensions}}
-        session = _explore_table(source, reading, parameters, images_shape, server.annotations, quiet)
+    parameters: dict[str, dict[str, Any]] = {}
+    for cls in map(estimator_class, method or []):
+        given = {} if dimensions is None else {"n_components": dimensions}
+        parameters[cls._method.name] = {**options.chosen_parameters(ctx, cls), **given}
+    if not parameters and dimensions is not None:
+        parameters = {"pca": {"n_components": dimensions}}
+    session = open_input(source, rows, reading, parameters, server, quiet)
     try:
         explorer = Explorer(session, host, server.port)
     except BaseException:
@@ -116,10 +103,6 @@ def explore(
         )
     typer.echo(f"exploring at {explorer.url} (Ctrl-C ends it)")
     explorer.run(open_browser=not server.no_browser)
-    _print_end(session, quiet)
-
-
-def _print_end(session: Session, quiet: bool) -> None:
     kept = session.annotations
     if len(kept) and kept.path is None:
         print_message(f"warning: {len(kept)} annotation(s) were not kept; name a file with --annotations")
@@ -128,11 +111,48 @@ def _print_end(session: Session, quiet: bool) -> None:
     print_message("the explorer is closed", quiet)
 
 
-def _image_shape(text: str) -> list[int]:
-    parts = text.lower().split("x")
-    if len(parts) not in (2, 3) or not all(part.isdigit() and 0 < len(part) < 6 for part in parts):
-        raise CommandError(f"--images must be HEIGHTxWIDTH or HEIGHTxWIDTHx3, such as 28x28, got {text!r}")
-    return [int(part) for part in parts]
+def open_input(
+    source: str,
+    rows: str | None,
+    reading: InputOptions,
+    parameters: dict[str, dict[str, Any]],
+    server: ServerOptions,
+    quiet: bool,
+) -> Session:
+    """Return a session of a file, or of the map of a model file with its training rows or other ones.
+
+    The methods in ``parameters`` are fitted first; PCA if there is none and no model.
+    """
+    from eigenscape.app.explore.data import dataset_of_table
+    from eigenscape.app.explore.opening import first_fits, open_session
+    from eigenscape.app.explore.origin import Origin
+
+    images = None if server.images is None else reader.image_size(server.images, "--images", 3)
+    saved = reader.load_model(source) if _is_model(source) else None
+    if saved is not None:
+        table = _rows_of_model(saved, source, rows, reading, quiet)
+        origin, notes = Origin(rows, {}, source), {"columns": list(table.names), **saved.notes}
+    elif source == "-":
+        raise CommandError(
+            "the explorer reads its input again when maps are copied as code; use a file, not -"
+        )
+    elif rows is not None:
+        raise CommandError(f"{source} is not a model file, so {rows} cannot be shown on its map; omit it")
+    else:
+        table = reader.read_training_table(source, reading, quiet)
+        given = reader.reader_options(reading)
+        origin = Origin(source, {name: value for name, value in given.items() if value != "error"})
+        notes, parameters = reader.column_notes(table, reading), parameters or {"pca": {}}
+    data = dataset_of_table(table, origin, images, notes)
+    fits = first_fits(list(parameters), data, parameters)
+    session = open_session(data, fits, standardize=reading.standardize, annotations=server.annotations)
+    try:
+        if saved is not None:
+            session.add_model(saved.model)
+    except BaseException:
+        session.close()
+        raise
+    return session
 
 
 def _is_model(source: str) -> bool:
@@ -146,79 +166,17 @@ def _is_model(source: str) -> bool:
         return HEADER in archive.namelist()
 
 
-def _explore_table(
-    source: str,
-    reading: InputOptions,
-    parameters: dict[str, dict[str, Any]],
-    images: Sequence[int] | None,
-    annotations: str | None,
-    quiet: bool,
-) -> Session:
-    from eigenscape.app.explore.data import dataset_of_table
-    from eigenscape.app.explore.opening import first_fits, open_session
-    from eigenscape.app.explore.origin import Origin
-
-    if source == "-":
-        raise CommandError(
-            "the explorer reads its input again when maps are copied as code; use a file, not -"
-        )
-    table = read_training_table(source, reading, quiet)
-    origin = Origin(source, _reading_options(reading))
-    data = dataset_of_table(table, origin, images, column_notes(table, reading))
-    fits = first_fits(list(parameters) or ["pca"], data, parameters)
-    return open_session(data, fits, standardize=reading.standardize, annotations=annotations)
-
-
-def _explore_model(
-    source: str,
-    rows: str | None,
-    reading: InputOptions,
-    parameters: dict[str, dict[str, Any]],
-    images: Sequence[int] | None,
-    annotations: str | None,
-    quiet: bool,
-) -> Session:
-    from eigenscape.app.explore.data import dataset_of_table
-    from eigenscape.app.explore.opening import first_fits, open_session, rows_of_model
-    from eigenscape.app.explore.origin import Origin
+def _rows_of_model(
+    saved: reader.SavedModel, source: str, rows: str | None, reading: InputOptions, quiet: bool
+) -> Table:
+    """Return the rows to show on the map of a model: of a file, or its training rows."""
+    from eigenscape.app.explore.opening import rows_of_model
     from eigenscape.app.io import Table
     from eigenscape.app.io.table import default_names
 
-    saved = load_model(source)
-    notes = saved.notes
     if rows is not None:
         wanted = InputOptions(reading.label, id=reading.id, missing=reading.missing)
-        table = read_new_table(rows, wanted, notes, quiet)
-    else:
-        X = rows_of_model(saved.model)
-        names = notes.get("columns") or default_names(X.shape[1])
-        table = Table(X, names=tuple(names), source=source)
-    data = dataset_of_table(table, Origin(rows, {}, source), images, {"columns": list(table.names), **notes})
-    session = open_session(
-        data,
-        first_fits(list(parameters), data, parameters),
-        standardize=reading.standardize,
-        annotations=annotations,
-    )
-    try:
-        session.add_model(saved.model)
-    except BaseException:
-        session.close()
-        raise
-    return session
-
-
-def _reading_options(reading: InputOptions) -> dict[str, Any]:
-    """Return the options of the reader that are not their defaults, by their names in Python."""
-    chosen: dict[str, Any] = {
-        "label": reading.label,
-        "id": reading.id,
-        "columns": split_names(reading.columns),
-        "exclude": split_names(reading.exclude),
-        "encode": reading.encode,
-        "missing": None if reading.missing in ("", "error") else reading.missing,
-        "use_rep": reading.use_rep,
-        "layer": reading.layer,
-        "size": None if reading.size is None else tuple(map(int, reading.size.lower().split("x"))),
-    }
-    return {name: value for name, value in chosen.items() if value is not None}
+        return reader.read_new_table(rows, wanted, saved.notes, quiet)
+    X = rows_of_model(saved.model)
+    names = saved.notes.get("columns") or default_names(X.shape[1])
+    return Table(X, names=tuple(names), source=source)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,62 +35,38 @@ _KINDS = {
 }
 
 
-def _selection(options: InputOptions, notes: dict[str, Any]) -> ColumnSelection:
-    """Return the selection for the reader, with the columns that a model was fitted to, if any."""
-    from eigenscape.app.io.column_selection import ColumnSelection
-    from eigenscape.app.io.imputation import Imputation
-    from eigenscape.app.io.reading import annotated_part
-
-    selection = ColumnSelection.from_options(
-        split_names(options.columns),
-        options.label,
-        options.id,
-        options.missing or "error",
-        [*(split_names(options.exclude) or ()), *([] if options.weight is None else [options.weight])],
-        options.encode,
-        options.kind,
-        annotated_part(options.use_rep, options.layer, options.obsp),
-    )
-    imputation, categories = notes.get("imputation"), notes.get("categories")
-    try:
-        return replace(
-            selection,
-            encode="onehot" if categories else selection.encode,
-            known_columns=tuple(notes.get("columns", ())),
-            known_label=notes.get("label"),
-            known_id=notes.get("id"),
-            categories=categories and {name: tuple(values) for name, values in categories.items()},
-            imputation=imputation and Imputation.from_notes(imputation),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
-        raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
+def reader_options(options: InputOptions) -> dict[str, Any]:
+    """Return the options for reading that are given, as arguments of :func:`eigenscape.read`."""
+    names = ("label", "id", "encode", "kind", "use_rep", "layer", "obsp")
+    chosen: dict[str, Any] = {name: getattr(options, name) for name in names}
+    for name in ("columns", "exclude"):
+        text = getattr(options, name)
+        chosen[name] = None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    if options.weight is not None:
+        chosen["exclude"] = [*(chosen["exclude"] or ()), options.weight]
+    if options.size is not None:
+        chosen["size"] = image_size(options.size, "--size", 2)
+    chosen["missing"] = options.missing or None
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
-def split_names(text: str | None) -> list[str] | None:
-    """Split the names of columns at commas."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _image_size(text: str | None) -> tuple[int, int] | None:
+def image_size(text: str, option: str, max_parts: int) -> tuple[int, ...]:
     """Convert ``28x32`` to (28, 32) and ``28`` to (28, 28)."""
-    if text is None:
-        return None
     parts = text.lower().split("x")
-    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise CommandError(f"--size must be HEIGHTxWIDTH, such as 28x28, got {text!r}")
-    return int(parts[0]), int(parts[-1])
+    if len(parts) > max_parts or not all(re.fullmatch("0*[1-9][0-9]{0,4}", part) for part in parts):
+        raise CommandError(f"{option} must be HEIGHTxWIDTH, such as 28x28, got {text!r}")
+    return tuple(map(int, parts * 2 if len(parts) == 1 else parts))
 
 
-def input_kind(kind: str | None, parameters: dict[str, Any]) -> str | None:
+def input_kind(kind: str | None, *parameters: Mapping[str, Any]) -> str | None:
     """Return the kind of input given by ``--kind`` or by a parameter such as ``--metric precomputed``."""
-    implied = {_KINDS[item] for item in parameters.items() if isinstance(item[1], str) and item in _KINDS}
-    if kind is None:
-        return next(iter(implied), None)
-    if kind != "edges" and implied and kind not in implied:
-        raise CommandError(
-            f"--kind {kind} contradicts the parameters, which require {implied.pop()}; omit one of them"
-        )
-    return kind
+    given = [item for chosen in parameters for item in chosen.items() if isinstance(item[1], str)]
+    implied = [_KINDS[item] for item in given if item in _KINDS]
+    if kind is None or kind == "edges" or not implied or kind in implied:
+        return kind or next(iter(implied), None)
+    raise CommandError(
+        f"--kind {kind} contradicts the parameters, which require {implied[0]}; omit one of them"
+    )
 
 
 def use_stream(source: str, requested: bool, cls: type[Any]) -> bool:
@@ -108,25 +83,51 @@ def use_stream(source: str, requested: bool, cls: type[Any]) -> bool:
     return sum(file.stat().st_size for file in files) > STREAM_BYTES
 
 
-def read_table(
-    source: str, options: InputOptions, quiet: bool = False, notes: dict[str, Any] | None = None
-) -> Table:
-    """Read a file, or CSV from standard input if ``source`` is ``-``.
+def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str, Any] | None = None) -> Table:
+    """Read a file, or CSV from standard input if ``source`` is ``-``, and print what was read.
 
     ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
     text is encoded and missing values are filled in as in the training rows.
     """
     import numpy as np
 
-    from eigenscape.app.io.reading import read_selection
+    from eigenscape.app.io.reading import read, read_selection
 
-    selection = _selection(options, notes or {})
-    table = read_selection(source, selection, _image_size(options.size), options.stream)
+    given = reader_options(options)
+    if notes is None:
+        table = read(source, **given, stream=options.stream)
+    else:
+        size = given.pop("size", None)
+        table = read_selection(source, _known_selection(given, notes), size, options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
-    print_missing(table, quiet)
+    if table.n_dropped or table.imputation is not None:
+        print_missing(table, quiet)
     return table
+
+
+def _known_selection(given: dict[str, Any], notes: dict[str, Any]) -> ColumnSelection:
+    """Return the selection for the reader, with the columns that a model was fitted to."""
+    from eigenscape.app.io.column_selection import ColumnSelection
+    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.reading import annotated_part
+
+    part = annotated_part(*(given.pop(name, None) for name in ("use_rep", "layer", "obsp")))
+    selection = ColumnSelection.from_options(**given, part=part)
+    imputation, categories = notes.get("imputation"), notes.get("categories")
+    try:
+        return replace(
+            selection,
+            encode="onehot" if categories else selection.encode,
+            known_columns=tuple(notes.get("columns", ())),
+            known_label=notes.get("label"),
+            known_id=notes.get("id"),
+            categories=categories and {name: tuple(values) for name, values in categories.items()},
+            imputation=imputation and Imputation.from_notes(imputation),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
+        raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
 
 
 def read_training_table(source: str, options: InputOptions, quiet: bool) -> Table:
@@ -136,9 +137,8 @@ def read_training_table(source: str, options: InputOptions, quiet: bool) -> Tabl
         print_message(f"warning: {with_option_names(remark)}")
     shape = getattr(table.array, "shape", None)
     if shape is not None and shape[0] < 2:
-        raise CommandError(
-            f"{table.source or source} has {_count(shape[0], 'row')}; at least 2 samples are needed"
-        )
+        rows = _count(shape[0], "row")
+        raise CommandError(f"{table.source or source} has {rows}; at least 2 samples are needed")
     return table
 
 
@@ -151,7 +151,7 @@ def is_streamed(X: Any) -> bool:
 
 
 def row_chunks(X: Any) -> Iterable[Any]:
-    """Return the chunks of streamed rows; a dask collection is one chunk."""
+    """Return the chunks of streamed rows; other rows are one chunk."""
     from eigenscape.streams import as_chunks
 
     chunks = as_chunks(X)
@@ -160,15 +160,9 @@ def row_chunks(X: Any) -> Iterable[Any]:
 
 def column_roles(table: Table) -> dict[str, Any]:
     """Return which columns are used, for ``--json``."""
-    roles: dict[str, Any] = {
-        "columns": list(table.names),
-        "label": table.label_name,
-        "id": table.id_name,
-        "dropped_rows": table.n_dropped,
-    }
-    if table.imputation is not None:
-        roles["imputed_values"] = table.imputation.n_values
-    return roles
+    roles = {"columns": list(table.names), "label": table.label_name, "id": table.id_name}
+    filled = {} if table.imputation is None else {"imputed_values": table.imputation.n_values}
+    return {**roles, "dropped_rows": table.n_dropped, **filled}
 
 
 def _describe(table: Table) -> str:
@@ -191,18 +185,16 @@ def _summarize_names(table: Table) -> str:
     """
     groups: dict[str, list[str]] = {}
     for name in table.names:
-        stem = re.sub(r"\d+", "0", name) if re.search(r"\d", name) else name
-        groups.setdefault(stem, []).append(name)
-    shown = []
+        groups.setdefault(re.sub(r"\d+", "0", name), []).append(name)
+    shown: list[str] = []
     for names in groups.values():
         shown += names if len(names) < 4 else [f"{names[0]} ... {names[-1]}"]
     text = ", ".join(shown[:_SHOWN_READ])
     if len(shown) > _SHOWN_READ:
         text += f", ..., {shown[-1]}"
-    kinds = Counter(table.dtypes)
     for kind, word in (("int", "integers"), ("bool", "true or false")):
         odd = [name for name, found in zip(table.names, table.dtypes, strict=False) if found == kind]
-        if 0 < len(odd) <= _SHOWN_ODD and kinds[kind] < len(table.names) / 2:
+        if 0 < len(odd) <= _SHOWN_ODD and len(odd) < len(table.names) / 2:
             text += f"; {word}: {', '.join(odd)}"
     return text
 
@@ -218,26 +210,28 @@ class SavedModel:
     model: BaseEstimator  # the estimator, or a pipeline of scaler and estimator
     estimator: BaseEstimator
     scaler: StandardScaler | None
-    method: str
+    class_name: str  # of the estimator that was fitted, also if the model is a compact one
     notes: dict[str, Any]  # columns, label, id, size, command
+
+    @property
+    def method(self) -> str:
+        """Return the name of the method; of other classes their name."""
+        cls = find_class(self.class_name)
+        return self.class_name if cls is None else method_of(cls)
+
+    def scaled(self, X: Any) -> Any:
+        """Return rows as the estimator was fitted to them."""
+        return X if self.scaler is None else self.scaler.transform(X)
 
 
 def load_model(path: str) -> SavedModel:
     """Load a model file."""
     from eigenscape.app.io import describe, load
+    from eigenscape.app.io.saving import split_scaler
 
     model, header = load(path), describe(path)
-    steps = getattr(model, "steps", None)
-    estimator, scaler = (model, None) if steps is None else (steps[-1][1], steps[0][1])
-    return SavedModel(
-        model, estimator, scaler, _stored_method(header["method"]), parse_notes(header["notes"])
-    )
-
-
-def _stored_method(name: str) -> str:
-    """Return the name of the method of a class that is named in a model file."""
-    cls = find_class(name)
-    return name if cls is None else method_of(cls)
+    scaler, estimator = split_scaler(model)
+    return SavedModel(model, estimator, scaler, header["method"], parse_notes(header["notes"]))
 
 
 def load_map(model_file: str) -> SavedModel:
@@ -265,13 +259,10 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
         "columns": list(table.names),
         "label": table.label_name,
         "id": table.id_name,
-        "size": options.size,
-        "use_rep": options.use_rep,
-        "layer": options.layer,
-        "obsp": options.obsp,
         "categories": table.categories or None,
         "imputation": table.imputation and table.imputation.to_notes(),
     }
+    notes |= {name: getattr(options, name) for name in ("size", "use_rep", "layer", "obsp")}
     return {name: value for name, value in notes.items() if value is not None}
 
 
@@ -287,25 +278,20 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
         )
     from eigenscape.app.io.matching import encoded_columns, match_columns
 
-    names, requested = notes.get("columns", []), options.missing
+    imputation = _known_selection({}, notes).imputation
+    missing = _new_missing(options.missing, imputation)
+    names, encoded = notes.get("columns", []), encoded_columns(notes)
     options = replace(options, size=notes.get("size"), missing="keep")
-    imputation = _selection(options, notes).imputation
-    missing = _new_missing(requested, imputation)
     if source.endswith(".h5ad"):
         options = replace(options, use_rep=notes.get("use_rep"), layer=notes.get("layer"))
     if options.stream:
-        named = names and not source.endswith((".npy", ".zarr"))
-        columns = ",".join(_stored_columns(names, notes)) if named else None
+        stored = dict.fromkeys(encoded.get(name, name) for name in names)
+        columns = ",".join(stored) if names and not source.endswith((".npy", ".zarr")) else None
         return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
     table = read_table(source, options, quiet, notes)
     if names:
-        table = match_columns(
-            table,
-            names,
-            options.label or notes.get("label"),
-            lambda text: print_message(text, quiet),
-            encoded_columns(notes),
-        )
+        label = options.label or notes.get("label")
+        table = match_columns(table, names, label, lambda text: print_message(text, quiet), encoded)
     return finish_rows(table, missing, quiet, imputation)
 
 
@@ -318,14 +304,6 @@ def _new_missing(missing: str, imputation: Imputation | None) -> str:
             " use --missing drop"
         )
     return missing or method or "error"
-
-
-def _stored_columns(names: Sequence[str], notes: dict[str, Any]) -> list[str]:
-    """Return the columns of a file that a model needs: encoded ones by the name that they have there."""
-    from eigenscape.app.io.matching import encoded_columns
-
-    origin = encoded_columns(notes)
-    return list(dict.fromkeys(origin.get(name, name) for name in names))
 
 
 def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import shlex
+from argparse import ArgumentParser
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, partial, wraps
@@ -21,14 +22,7 @@ from typer.core import TyperCommand
 
 from eigenscape.app.cli import errors
 from eigenscape.app.cli.errors import CommandError
-from eigenscape.app.methods import (
-    Parameter,
-    estimator_class,
-    make_estimator,
-    method_name,
-    option_names,
-    parameters,
-)
+from eigenscape.app.methods import Parameter, estimator_class, make_estimator, option_names, parameters
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -237,7 +231,12 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
 #: Words that are read as the value of the flag before them.
 _FLAG_VALUES = ("yes", "no", "true", "false", "on", "off")
 #: Keys of the data that a command receives in ``ctx.meta``.
-_PARAMETERS, _COMMAND, _METHODS = "eigenscape.parameters", "eigenscape.command", "eigenscape.methods"
+_PARAMETERS, _METHODS = "eigenscape.parameters", "eigenscape.methods"
+COMMAND = "eigenscape.command"  # as it was typed
+#: Finds the methods among the arguments: ``-m isomap``, ``-misomap``, ``--method=isomap``.
+_METHOD_PARSER = ArgumentParser(add_help=False, allow_abbrev=False)
+for _name in ("-m", "--method"):
+    _METHOD_PARSER.add_argument(_name, action="append", nargs="?", default=[])
 
 
 class MethodCommand(TyperCommand):
@@ -252,23 +251,23 @@ class MethodCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the parameters of the method, and let typer parse the other arguments."""
-        args = _with_optional_value(args, "--compact")
-        names = _method_names(args) or list(self.default_methods)
-        ctx.meta[_COMMAND] = shlex.join(["eigenscape", str(ctx.info_name), *args])
+        # --compact without a number is --compact=auto
+        pairs = pairwise([*args, ""])
+        args = [f"{word}=auto" if word == "--compact" and not to.isdigit() else word for word, to in pairs]
+        given = _METHOD_PARSER.parse_known_args(args)[0]
+        names = [name for name in given.m or given.method[:1] if name] or list(self.default_methods)
+        ctx.meta[COMMAND] = shlex.join(["eigenscape", str(ctx.info_name), *args])
         ctx.meta[_METHODS] = names
         if {"--help", "-h"} & set(args):
             return super().parse_args(ctx, [word for word in args if word in ("--help", "-h")])
-        command_options = {
-            option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)
-        }
-        known = _merge([parameters(estimator_class(name)) for name in names])
+        classes = [estimator_class(name) for name in names]
+        known: dict[str, Parameter] = {}
         errors.option_names.clear()
-        for name in names:
-            errors.option_names.update(option_names(estimator_class(name)))
-        chosen, rest = _split(
-            args, known, command_options | {"--help"}, [method_name(name) for name in names]
-        )
-        ctx.meta[_PARAMETERS] = chosen
+        for cls in classes:  # the first method that has a parameter defines it
+            known = {**parameters(cls), **known}
+            errors.option_names.update(option_names(cls))
+        own = {name for each in self.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
+        ctx.meta[_PARAMETERS], rest = _split(args, known, own, [cls._method.name for cls in classes])
         return super().parse_args(ctx, rest)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -276,7 +275,7 @@ class MethodCommand(TyperCommand):
         super().format_help(ctx, formatter)
         names = ctx.meta.get(_METHODS, [])
         if names != list(self.default_methods):
-            from eigenscape.app.cli.methods import show_method
+            from eigenscape.app.cli.models import show_method
 
             for name in names:
                 show_method(name)
@@ -290,40 +289,13 @@ def chosen_parameters(ctx: typer.Context, cls: type[BaseEstimator]) -> dict[str,
     return chosen
 
 
-def command_line(ctx: typer.Context) -> str:
-    """Return the command as it was typed."""
-    return ctx.meta.get(_COMMAND, "")
-
-
-def _method_names(args: list[str]) -> list[str]:
-    """Return the values of ``-m``, or of the first ``--method`` if there is no ``-m``."""
-    joined = [word[2:] for word in args if word.startswith("-m") and word[2:3].isalpha()]  # -misomap
-    return _values_of(args, "-m") + joined or _values_of(args, "--method")[:1]
-
-
-def _values_of(args: list[str], flag: str) -> list[str]:
-    separate = [word for before, word in pairwise(args) if before == flag]
-    return separate + [word.removeprefix(f"{flag}=") for word in args if word.startswith(f"{flag}=")]
-
-
-def _with_optional_value(args: list[str], flag: str) -> list[str]:
-    """Replace a flag that no number follows by ``FLAG=auto``."""
-    pairs = pairwise([*args, ""])
-    return [f"{word}=auto" if word == flag and not after.isdigit() else word for word, after in pairs]
-
-
-def _merge(parameters_of_methods: Iterable[dict[str, Parameter]]) -> dict[str, Parameter]:
-    """Merge the parameters of several methods; the first method that has a name defines it."""
-    merged: dict[str, Parameter] = {}
-    for each in parameters_of_methods:
-        merged = {**each, **merged}
-    return merged
-
-
 def _split(
-    args: list[str], known: dict[str, Parameter], command_options: set[str], methods: list[str]
+    args: list[str], known: dict[str, Parameter], own: set[str], methods: list[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the values of parameters of the methods, and the other arguments."""
+    """Return the values of parameters of the methods, and the other arguments.
+
+    ``known`` are the parameters of the methods, ``own`` the options of the command.
+    """
     chosen: dict[str, Any] = {}
     rest: list[str] = []
     words = deque(args)
@@ -342,10 +314,10 @@ def _split(
             chosen[name[3:]] = False
         elif option == "--method":
             rest += ["-m", value if equals else words.popleft() if words else ""]
-        elif option.replace("_", "-") in command_options:
+        elif option.replace("_", "-") in own:
             rest.append(option.replace("_", "-") + equals + value)
         else:
-            raise CommandError(_unknown_option(option, known, command_options, methods))
+            raise CommandError(_unknown_option(option, known, own, methods))
     return chosen, rest
 
 
@@ -358,12 +330,10 @@ def _value(parameter: Parameter, value: str | None, words: deque[str]) -> Any:
     return parameter.parse(words.popleft() if value is None else value)
 
 
-def _unknown_option(
-    option: str, known: dict[str, Parameter], command_options: set[str], methods: list[str]
-) -> str:
+def _unknown_option(option: str, known: dict[str, Parameter], own: set[str], methods: list[str]) -> str:
     """Return the message for an option that neither the command nor the methods have."""
     available = [parameter.option for parameter in known.values()]
-    candidates = [*available, *(name for name in command_options if name.startswith("--"))]
+    candidates = [*available, *(name for name in own if name.startswith("--"))]
     close = get_close_matches(option.replace("_", "-"), candidates, n=2, cutoff=0.6)
     text = f"no such option: {option}"
     if available:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.distributed import transform_on_cluster
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.fitting import apply_to_rows
-from eigenscape.app.cli.input import column_roles, finish_rows, load_map, load_model, read_table
-from eigenscape.app.cli.options import ClusterOptions, Display, InputOptions, Only, OutputOptions
-from eigenscape.app.cli.output import (
-    coordinate_names,
-    labels_from_notes,
-    write_coordinates,
-    write_plot,
-    write_rows,
-)
-from eigenscape.app.cli.run import Run, show_progress
-from eigenscape.app.methods import method_of
+from eigenscape.app.cli.input import SavedModel, finish_rows, load_map, load_model, read_table
+from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
+from eigenscape.app.cli.output import coordinate_names, labels_from_notes, write_rows
+from eigenscape.app.cli.run import Run
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from eigenscape.app.cli.input import SavedModel
-    from eigenscape.app.io import Table
 
 
 def transform(
@@ -40,7 +28,7 @@ def transform(
     writing: Annotated[OutputOptions, Only("out", "plot", "force", "spreadsheet_safe")],
     reading: Annotated[InputOptions, Only("label", "id", "missing", "stream")],
     display: Display,
-    cluster: ClusterOptions,
+    cluster: options.ClusterOptions,
 ) -> None:
     """Compute the coordinates of new rows with a saved model.
 
@@ -56,44 +44,37 @@ def transform(
     if not (writing.out or writing.plot):
         raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
     if cluster.dask is not None:
-        return transform_on_cluster(cluster.dask, model_file, source, reading, writing, display)
+        from eigenscape.app.cli.distributed import transform_on_cluster
+
+        run = Run(source, reading, writing, display, model_file=model_file, folder=True)
+        return transform_on_cluster(cluster.dask, run)
     run = Run(source, reading, writing, display, model_file=model_file)
-    with run.timer.measure("loading"):
+    with run.step("loading"):
         saved = load_map(model_file)
-    table = run.read_new(saved)
-    with show_progress(display), run.timer.measure("placing"):
+    table, clusters = run.read_new(saved), None
+    with run.step("placing"):
         embedding = apply_to_rows(saved.model.transform, table.array)
-        has_clusters = bool(getattr(getattr(saved.estimator, "_method", None), "clusters", ""))
-        clusters = apply_to_rows(saved.model.predict, table.array) if has_clusters else None
-    write_coordinates(embedding, saved.method, table, writing, clusters)
-    _plot(saved, embedding, table, writing)
-    from eigenscape._memory import peak_memory
-
-    summary: dict[str, Any] = {
-        "method": saved.method,
-        "shape": list(embedding.shape),
-        "timings": run.timer.seconds,
-        "memory": {"peak": peak_memory()},
-        "input": column_roles(table),
-    }
-    if clusters is not None:
-        summary["clusters"] = clusters
-    run.finish(summary)
+        if getattr(getattr(saved.estimator, "_method", None), "clusters", ""):
+            clusters = apply_to_rows(saved.model.predict, table.array)
+    extra = {} if clusters is None else {"cluster": clusters}
+    names = coordinate_names(saved.class_name, embedding.shape[1])
+    write_rows(embedding, names, table, writing, extra=extra, method=saved.method)
+    if writing.plot is not None:
+        _plot(run, saved, embedding)
+    run.finish(method=saved.method, shape=list(embedding.shape), clusters=clusters)
 
 
-def _plot(saved: SavedModel, embedding: np.ndarray, table: Table, writing: OutputOptions) -> None:
+def _plot(run: Run, saved: SavedModel, embedding: np.ndarray) -> None:
     """Write a plot of new rows, among the training rows in the colours of their clusters or labels."""
     training = vars(saved.estimator).get("embedding_")
-    if writing.plot is None:
-        return
     if training is None:  # a compact model has no training rows
-        own = table.labels if table.labels is not None and len(table.labels) == len(embedding) else None
-        write_plot(writing.plot, embedding, labels=own, force=writing.force, title=saved.method)
-        return
+        labels = run.table.labels
+        own = labels if labels is not None and len(labels) == len(embedding) else None
+        return run.plot(embedding, saved.method, labels=own)
     colors = vars(saved.estimator).get("labels_")
     if colors is None or len(colors) != len(training):
         colors = labels_from_notes(saved.notes, len(training))
-    write_plot(writing.plot, training, labels=colors, new=embedding, force=writing.force, title=saved.method)
+    run.plot(training, saved.method, labels=colors, new=embedding)
 
 
 def inverse(
@@ -117,29 +98,28 @@ def inverse(
     """
     run = Run(source, InputOptions(missing="keep"), writing, display, model_file=model_file)
     saved = load_model(model_file)
-    estimator, method = saved.estimator, method_of(saved.estimator)
-    if not hasattr(estimator, "inverse_transform"):
-        raise CommandError(f"{method} has no inverse_transform; pca, kernel-pca and isomap have one")
-    table = read_table(source, run.reading, display.quiet)
-    names = coordinate_names(method, len(estimator.get_feature_names_out()))
-    table = _match_coordinates(table, names, saved.notes.get("label"), run)
-    with show_progress(display):
-        rows = estimator.inverse_transform(table.array)
+    if not hasattr(saved.estimator, "inverse_transform"):
+        raise CommandError(f"{saved.method} has no inverse_transform; pca, kernel-pca and isomap have one")
+    _read_coordinates(run, saved)
+    with run.step("inverse"):
+        rows = saved.estimator.inverse_transform(run.table.array)
         rows = rows if saved.scaler is None else saved.scaler.inverse_transform(rows)
     columns = saved.notes.get("columns")
-    write_rows(rows, columns if columns and len(columns) == rows.shape[1] else None, table, writing)
-    run.finish({"method": method, "shape": list(rows.shape)}, "rows")
+    write_rows(rows, columns if columns and len(columns) == rows.shape[1] else None, run.table, writing)
+    run.finish("rows", method=saved.method, shape=list(rows.shape))
 
 
-def _match_coordinates(table: Table, wanted: Sequence[str], label: str | None, run: Run) -> Table:
-    """Select the columns of coordinates by name, or by position if the table has none of these names."""
+def _read_coordinates(run: Run, saved: SavedModel) -> None:
+    """Read the columns of coordinates, found by name, or by position if there are none of these names."""
     from eigenscape.app.io.matching import list_names, match_columns
 
+    table = read_table(run.source, run.reading, run.display.quiet)
+    wanted = coordinate_names(saved.class_name, len(saved.estimator.get_feature_names_out()))
     if set(wanted) & {*table.names, *table.extra, table.label_name}:
-        table = match_columns(table, wanted, label, run.say)
+        table = match_columns(table, wanted, saved.notes.get("label"), run.say)
     elif len(table.names) != len(wanted):
         raise InputFileError(
             f"{table.source} has {len(table.names)} numeric column(s) ({list_names(table.names)}), but the"
             f" model has {len(wanted)} coordinates; name their columns {list_names(wanted)}"
         )
-    return finish_rows(table, "error", run.display.quiet)
+    run.table = finish_rows(table, "error", run.display.quiet)

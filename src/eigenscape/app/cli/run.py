@@ -1,114 +1,39 @@
-"""The steps that commands share: read, fit an estimator or load a model, write, print a summary."""
+"""One run of a command: read, fit an estimator or load a model, write, print a summary."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from eigenscape._format import to_json
+from eigenscape.app.cli import fitting, output
+from eigenscape.app.cli import input as reader
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.fitting import (
-    announce_memory,
-    check_weight_option,
-    describe_dominance,
-    describe_fit,
-    fit_estimator,
-    fit_scaler,
-    given_labels,
-    scale,
-    training_coordinates,
-    uses_classes,
-    warn_of_few_points,
-    warn_of_scales,
-    weight_column,
-)
-from eigenscape.app.cli.input import (
-    SavedModel,
-    column_roles,
-    input_kind,
-    load_model,
-    read_new_table,
-    read_training_table,
-    use_stream,
-)
 from eigenscape.app.cli.options import Display, InputOptions, OutputOptions
-from eigenscape.app.cli.output import check_targets, print_summary, save_model, write_fit_report
 
 if TYPE_CHECKING:
     import numpy as np
-    from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
-    from eigenscape.app.report.scales import Dominance
-
 
 #: Options for reading that a saved model has decided.
 _DECIDED = ("standardize", "columns", "exclude", "encode")
 
 
-@dataclass
-class Timer:
-    """Seconds of each step of a command."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    stages: dict[str, float] = field(default_factory=dict)  # stages within the fit
-
-    @contextmanager
-    def measure(self, name: str) -> Iterator[None]:
-        """Add the time spent in the block to ``seconds[name]``."""
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    def by_stage(self) -> dict[str, float]:
-        """Return the seconds of reading and of each stage of the fit, without overlap."""
-        rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
-        return {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
-
-
-@contextmanager
-def show_progress(display: Display) -> Iterator[dict[str, float]]:
-    """Show progress for the block; the yielded dict holds the seconds of each stage after it.
-
-    By default it is shown unless ``quiet``: bars on a terminal, elsewhere lines of text after two seconds.
-    """
-    from eigenscape._progress import recording, reporting
-    from eigenscape._progress_displays import QUIET_SECONDS
-
-    seconds: dict[str, float] = {}
-    by_default = not display.quiet, QUIET_SECONDS
-    visible, delay = by_default if display.progress is None else (display.progress, 0.0)
-    with reporting(visible and sys.stderr is not None, delay), recording() as stages:
-        yield seconds
-    seconds.update({stage.name: stage.seconds for stage in stages})
-
-
-@dataclass(frozen=True, eq=False)
-class CommandFit:
-    """An estimator fitted to a table."""
-
-    estimator: BaseEstimator
-    table: Table  # as read
-    fitted_table: Table  # standardised, if requested
-    scaler: StandardScaler | None
-    timer: Timer
-    embedding: Any = None  # (n, n_components), or None if the estimator has no coordinates
-    memory_estimate: float | None = None  # in bytes
-    dominance: Dominance | None = None  # columns that dominate the distances
-
-    @property
-    def n_rows(self) -> int:
-        """Return the number of rows."""
-        return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
-
-
 @dataclass(eq=False)
 class Run:
-    """One run of a command, from the input to the files that it writes."""
+    """One run of a command, from the input to the files that it writes.
+
+    The steps :meth:`read`, :meth:`load` and :meth:`fit` store what they find in the attributes.
+    """
 
     source: str
     reading: InputOptions
@@ -116,112 +41,185 @@ class Run:
     display: Display
     command: str = ""  # as it was typed
     model_file: str | None = None
-    timer: Timer = field(default_factory=Timer)
+    folder: bool = False  # whether -o is a folder, which a cluster writes
+    seconds: dict[str, float] = field(default_factory=dict)  # of each step
+    stages: dict[str, float] = field(default_factory=dict)  # of each stage within the steps
+    table: Table = field(init=False)  # standardised, if requested
+    scaler: StandardScaler | None = None
+    estimator: Any = None
+    embedding: Any = None  # (n, n_components), or None if the estimator has no coordinates
+    memory: float | None = None  # that the fit is estimated to need, in bytes
+    dominant_columns: dict[str, float] = field(default_factory=dict)  # with their shares of the variance
 
     def __post_init__(self) -> None:
         """Raise CommandError if a target cannot be written."""
-        check_targets(self.source, self.writing, self.display, self.model_file)
+        files = replace(self.writing, out=None) if self.folder else self.writing
+        output.check_targets(self.source, files, self.display, self.model_file)
 
-    def read(self, cls: type[Any] | None = None, parameters: Mapping[str, Any] | None = None) -> Table:
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Show progress, and add the time spent in the block to ``seconds[name]``.
+
+        By default progress is shown unless ``quiet``: bars on a terminal, elsewhere lines of text after two
+        seconds.
+        """
+        from eigenscape._progress import recording, reporting
+        from eigenscape._progress_displays import QUIET_SECONDS
+
+        by_default = not self.display.quiet, QUIET_SECONDS
+        visible, delay = by_default if self.display.progress is None else (self.display.progress, 0.0)
+        start = time.perf_counter()
+        with reporting(visible and sys.stderr is not None, delay), recording() as stages:
+            yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self.stages |= {stage.name: stage.seconds for stage in stages}
+
+    def read(self, cls: type[Any] | None = None, *parameters: Mapping[str, Any]) -> Table:
         """Read the rows to fit, as an estimator class with these parameters needs them."""
-        kind = input_kind(self.reading.kind, dict(parameters or {}))
+        kind = reader.input_kind(self.reading.kind, *parameters)
         self.reading = replace(self.reading, kind=kind)
-        if cls is not None:
-            stream = use_stream(self.source, self.reading.stream, cls)
+        if cls is not None and (self.reading.stream or cls._method.streams):
+            stream = reader.use_stream(self.source, self.reading.stream, cls)
             self.reading = replace(self.reading, stream=stream)
-            check_weight_option(cls, self.reading)
-        with self.timer.measure("reading"):
-            return read_training_table(self.source, self.reading, self.display.quiet)
+        if cls is not None and self.reading.weight is not None:
+            fitting.check_weight_option(cls, self.reading)
+        with self.step("reading"):
+            self.table = reader.read_training_table(self.source, self.reading, self.display.quiet)
+            if self.reading.standardize:
+                self.table, self.scaler = fitting.standardize(self.table)
+        return self.table
 
-    def read_new(self, saved: SavedModel) -> Table:
+    def read_new(self, saved: reader.SavedModel) -> Table:
         """Read new rows with the columns that a model was fitted to."""
-        with self.timer.measure("reading"):
-            return read_new_table(self.source, self.reading, saved.notes, self.display.quiet)
+        with self.step("reading"):
+            self.table = reader.read_new_table(self.source, self.reading, saved.notes, self.display.quiet)
+        return self.table
 
-    def load(self, cls: type[Any], refused: Mapping[str, object]) -> tuple[SavedModel, Table]:
-        """Return the saved model of a class and new rows; ``refused`` options must not be given with it."""
+    def load(self, cls: type[Any], refused: Mapping[str, object]) -> reader.SavedModel:
+        """Return the saved model of a class, and read new rows; ``refused`` options must not be given."""
         decided = {f"--{name}": getattr(self.reading, name) for name in _DECIDED}
         for option, value in {"--save": self.writing.save, **decided, **refused}.items():
             if value:
                 raise CommandError(f"{option} does not apply to --model, which is fitted already; omit it")
-        with self.timer.measure("reading"):
-            saved = load_model(str(self.model_file))
+        saved = reader.load_model(str(self.model_file))
         if not isinstance(saved.estimator, cls):
             found = type(saved.estimator).__name__
             raise CommandError(
                 f"{self.model_file} contains a {found}, not a {cls.__name__}; fit one to a file with --save,"
                 " or use transform"
             )
-        return saved, self.read_new(saved)
+        self.read_new(saved)
+        return saved
 
-    def fit(self, estimator: BaseEstimator, table: Table) -> CommandFit:
-        """Fit a map to a table, and compute the coordinates of its rows; warn of what can mislead."""
-        weights = weight_column(table, self.reading.weight)
-        if self.reading.standardize and table.kind not in ("rows", "images"):
-            raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
-        if uses_classes(estimator):
-            given_labels(table)  # raises before any work
-        memory = announce_memory(estimator, table.array, self.display.quiet)
-        dominance = None if self.reading.standardize else warn_of_scales([estimator], table)
+    def fit(self, estimator: Any, name: str = "") -> None:
+        """Fit a map to the table, and compute the coordinates of its rows; warn of what can mislead.
 
-        def fit_and_place(rows: Table) -> np.ndarray:
-            fit_estimator(estimator, rows, weights)
-            return training_coordinates(estimator, rows)
+        ``name`` is the method, if several are fitted.
+        """
+        table, weight = self.table, self.reading.weight
+        weights = None if weight is None else fitting.weight_column(table, weight)
+        labels = fitting.fit_labels(estimator, table)
+        self.memory = fitting.announce_memory(estimator, table.array, self.display.quiet)
+        if self.scaler is None and not self.dominant_columns:
+            self.dominant_columns = fitting.warn_of_scales(estimator, table)
+        with self.step(name or "fit"):
+            self.embedding = fitting.fit_estimator(estimator, table.array, labels, weights)
+        self.estimator = estimator
+        fitting.warn_of_few_points(self.embedding, table, f"{name}: " if name else "")
 
-        embedding, fitted, scaler = self._fit_scaled(table, fit_and_place)
-        warn_of_few_points(embedding, table)
-        return CommandFit(estimator, table, fitted, scaler, self.timer, embedding, memory, dominance)
+    def fit_rows(self, estimator: Any, *labels: np.ndarray) -> None:
+        """Fit an estimator that has no coordinates to the rows of the table, and to labels if given."""
+        if self.table.kind not in ("rows", "images"):
+            raise CommandError(f"rows of numbers are needed, but the input is {self.table.kind}")
+        with self.step("fit"):
+            self.estimator = estimator.fit(self.table.array, *labels)
 
-    def fit_rows(self, estimator: BaseEstimator, table: Table, y: np.ndarray | None = None) -> CommandFit:
-        """Fit an estimator that has no coordinates to the rows of a table, and to labels if given."""
-        if table.kind not in ("rows", "images"):
-            raise CommandError(f"rows of numbers are needed, but the input is {table.kind}")
-        labels = () if y is None else (y,)
-        _, fitted, scaler = self._fit_scaled(table, lambda rows: estimator.fit(rows.array, *labels))
-        return CommandFit(estimator, table, fitted, scaler, self.timer)
+    def plot(self, embedding: np.ndarray, method: str, **points: Any) -> None:
+        """Write a plot of coordinates."""
+        output.write_plot(str(self.writing.plot), embedding, title=method, force=self.writing.force, **points)
 
-    def _fit_scaled(
-        self, table: Table, fit: Callable[[Table], Any]
-    ) -> tuple[Any, Table, StandardScaler | None]:
-        """Standardise a table if requested, and call ``fit`` with it; show progress and measure the time."""
-        with show_progress(self.display) as stages, self.timer.measure("fit"):
-            scaler = fit_scaler(table.array) if self.reading.standardize else None
-            scaled = table if scaler is None else scale(table, scaler)
-            found = fit(scaled)
-        self.timer.stages.update(stages)
-        return found, scaled, scaler
+    def report(self) -> None:
+        """Write the HTML report of a fit."""
+        from eigenscape.app.report import write_report
 
-    def report(self, result: CommandFit) -> None:
-        """Write the report of a fit if there is a target."""
-        write_fit_report(result, self.command, self.writing)
+        rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
+        timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
+        compact = self.writing.compact_size
+        compact = None if compact is not True and compact is not None and compact >= self.n_rows else compact
+        path, arguments = str(self.writing.report), self.report_arguments()
+        write_report(path, self.estimator, self.table, timings=timings, compact=compact, **arguments)
 
-    def save(self, result: CommandFit) -> dict[str, Any] | None:
-        """Save a fitted model if there is a target; return size and error of a compact model."""
-        return save_model(result, self.reading, self.writing, self.command, self.display.quiet)
+    def report_arguments(self) -> dict[str, Any]:
+        """Return the arguments that all reports have."""
+        from eigenscape._memory import peak_memory
+
+        return {
+            "command": self.command,
+            "memory": peak_memory(),
+            "max_points": self.writing.report_points or None,
+            "force": self.writing.force,
+        }
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
+
+    @property
+    def rows(self) -> Any:
+        """Return the rows as they were read."""
+        return self.table.array if self.table.unscaled is None else self.table.unscaled
+
+    def save(self) -> dict[str, Any] | None:
+        """Save the fitted model with the names of its columns; return size and error of a compact model."""
+        from sklearn.pipeline import Pipeline
+
+        from eigenscape.app.io import describe, save
+
+        path, table, compact = str(self.writing.save), self.table, self.writing.compact_size
+        notes = {**reader.column_notes(table, self.reading), "command": self.command}
+        if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
+            notes["training_labels"] = output.label_notes(table.labels)
+            if notes["training_labels"] is None:
+                self.say("the labels are too many for the model file, so that plots of it have none")
+        if compact is not None and compact is not True and compact >= self.n_rows:
+            self.say(f"--compact {compact} is ignored: there are only {self.n_rows} rows")
+            compact = None
+        model = self.estimator
+        if self.scaler is not None:
+            model = Pipeline([("standardize", self.scaler), ("map", model)])
+        data = None if reader.is_streamed(self.rows) or table.kind == "edges" else self.rows
+        save(model, path, compact=compact, force=self.writing.force, notes=json.dumps(notes), data=data)
+        compacted = describe(path)["compact"]
+        if compacted is not None:
+            kept = "no rows" if compacted["size"] is None else f"{compacted['size']} rows"
+            error = f"{100 * compacted['error']:.2g} % of the spread of the coordinates"
+            self.say(f"the compact model keeps {kept}; its error on the training rows is {error}")
+        return compacted
 
     def say(self, text: str) -> None:
         """Print a line to standard error unless ``--quiet`` or ``--json`` is given."""
         print_message(text, self.display.quiet)
 
-    def finish(self, summary: dict[str, Any], name: str = "coordinates") -> None:
-        """Print a summary, or the files that were written; ``name`` describes the rows of ``-o``."""
-        files = {
-            name: self.writing.out,
-            "plot": self.writing.plot,
-            "report": self.writing.report,
-            "model": self.writing.save,
-        }
-        print_summary(summary, files, self.display)
+    def describe_fit(self) -> dict[str, Any]:
+        """Return what ``--json`` prints of the fit."""
+        if not self.display.as_json:
+            return {}
+        return {**fitting.describe_fit(self.estimator, self.embedding), "stages": self.stages}
 
+    def finish(self, name: str = "coordinates", **found: Any) -> None:
+        """Print the files that were written, or with ``--json`` a summary and what was found.
 
-def summarize(result: CommandFit, with_loss: bool) -> dict[str, Any]:
-    """Return what ``--json`` prints about a fit; the loss, which nothing else needs, if ``with_loss``."""
-    from eigenscape._memory import peak_memory
+        ``name`` describes the rows of ``-o``.
+        """
+        files = {name: self.writing.out, "plot": self.writing.plot, "report": self.writing.report}
+        files = {what: file for what, file in {**files, "model": self.writing.save}.items() if file}
+        if self.display.as_json:
+            from eigenscape._memory import peak_memory
 
-    return describe_fit(result.estimator, result.embedding, with_loss) | {
-        "input": column_roles(result.table),
-        "dominant_columns": describe_dominance(result.dominance),
-        "timings": result.timer.seconds,
-        "stages": result.timer.stages,
-        "memory": {"estimate": result.memory_estimate, "peak": peak_memory()},
-    }
+            memory = {"estimate": self.memory, "peak": peak_memory()}
+            common = {"input": reader.column_roles(self.table), "timings": self.seconds, "memory": memory}
+            common["dominant_columns"] = self.dominant_columns
+            typer.echo(json.dumps(to_json({**common, **found, "files": files}), indent=2))
+        for what, file in files.items():
+            print_message(f"wrote {file} ({what})", quiet=self.display.quiet or file == "-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -9,19 +10,10 @@ import typer
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.fitting import build_estimator, given_labels
-from eigenscape.app.cli.input import column_roles
-from eigenscape.app.cli.options import (
-    ROWS,
-    ROWS_AND_MODEL,
-    Display,
-    InputOptions,
-    OutputOptions,
-    chosen_parameters,
-    command_line,
-)
+from eigenscape.app.cli.options import Display, InputOptions, OutputOptions, setting
 from eigenscape.app.cli.output import write_rows
-from eigenscape.app.cli.run import Run, show_progress
-from eigenscape.app.methods import estimator_class, method_name
+from eigenscape.app.cli.run import Run
+from eigenscape.app.methods import estimator_class
 
 #: The embedder of ``density`` if no ``-m`` is given, and the number of its coordinates.
 DEFAULT, _COORDINATES = "kernel-pca", 10
@@ -38,8 +30,8 @@ def classify(
     *,
     model_file: _Model = None,
     balanced: Annotated[bool, options.option("--balanced", help="Give all classes the same weight.")] = False,
-    writing: Annotated[OutputOptions, ROWS_AND_MODEL],
-    reading: Annotated[InputOptions, ROWS],
+    writing: Annotated[OutputOptions, options.ROWS_AND_MODEL],
+    reading: Annotated[InputOptions, options.ROWS],
     display: Display,
 ) -> None:
     """Predict the class of every row from the labels of some; -o writes the classes and probabilities.
@@ -54,33 +46,44 @@ def classify(
     """
     from eigenscape import EigenfunctionClassifier
 
-    if not (writing.out or writing.save or display.as_json):
-        raise CommandError("nothing to write: give -o OUT for the classes, --save or --json")
-    run = Run(source, reading, writing, display, command_line(ctx), model_file)
+    _check_written(writing, display, "classes")
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
     if model_file is not None:
-        saved, table = run.load(EigenfunctionClassifier, {"--balanced": balanced})
-        with show_progress(display), run.timer.measure("predicting"):
-            probabilities = saved.model.predict_proba(table.array)
+        saved = run.load(EigenfunctionClassifier, {"--balanced": balanced})
+        with run.step("predicting"):
+            probabilities = saved.model.predict_proba(run.table.array)
         classes = saved.estimator.classes_
         predicted = classes[probabilities.argmax(axis=1)]
     else:
-        table = run.read()
-        estimator = EigenfunctionClassifier(class_weight="balanced" if balanced else None)
-        result = run.fit_rows(estimator, table, given_labels(table))
-        classes, predicted = estimator.classes_, estimator.transduction_
-        probabilities = estimator.predict_proba(result.fitted_table.array)
-        run.save(result)
+        labels = given_labels(run.read())
+        run.fit_rows(EigenfunctionClassifier(class_weight="balanced" if balanced else None), labels)
+        classes, predicted = run.estimator.classes_, run.estimator.transduction_
+        probabilities = run.estimator.predict_proba(run.table.array)
+        if writing.save is not None:
+            run.save()
     found = {"class": predicted.astype(str).astype(object)}
-    write_rows(probabilities.max(axis=1)[:, None], ["probability"], table, writing, extra=found)
+    write_rows(probabilities.max(axis=1)[:, None], ["probability"], run.table, writing, extra=found)
     sizes = {str(name): int((predicted == name).sum()) for name in classes}
     run.say(f"rows in each class: {', '.join(f'{name} {size}' for name, size in sizes.items())}")
-    summary = {
-        "method": "classify",
-        "sizes": sizes,
-        "timings": run.timer.seconds,
-        "input": column_roles(table),
-    }
-    run.finish(summary, "classes")
+    run.finish("classes", method="classify", sizes=sizes)
+
+
+def _check_written(writing: OutputOptions, display: Display, what: str) -> None:
+    if not (writing.out or writing.save or display.as_json):
+        raise CommandError(f"nothing to write: give -o OUT for the {what}, --save or --json")
+
+
+@dataclass(frozen=True)
+class DensityOptions:
+    """Options about the density and its outliers, as given on the command line."""
+
+    n_components: int | None = setting(
+        "Number of coordinates. Default: 10 of kernel-pca, else 2.", "N", "-d", min=1
+    )
+    mixtures: int | None = setting("Number of Gaussians. Default: by rows left out.", "K", min=1)
+    contamination: float | None = setting(
+        "Share of the rows that are called outliers. Default: one in a hundred usual rows.", "SHARE"
+    )
 
 
 def density(
@@ -90,26 +93,10 @@ def density(
     method: Annotated[
         str, options.option("-m", help="Method whose coordinates have the density.", metavar="METHOD")
     ] = DEFAULT,
-    n_components: Annotated[
-        int | None,
-        options.option(
-            "-d", help="Number of coordinates. Default: 10 of kernel-pca, else 2.", metavar="N", min=1
-        ),
-    ] = None,
-    mixtures: Annotated[
-        int | None,
-        options.option(help="Number of Gaussians. Default: by rows left out.", metavar="K", min=1),
-    ] = None,
-    contamination: Annotated[
-        float | None,
-        options.option(
-            help="Share of the rows that are called outliers. Default: one in a hundred usual rows.",
-            metavar="SHARE",
-        ),
-    ] = None,
+    given: DensityOptions,
     model_file: _Model = None,
-    writing: Annotated[OutputOptions, ROWS_AND_MODEL],
-    reading: Annotated[InputOptions, ROWS],
+    writing: Annotated[OutputOptions, options.ROWS_AND_MODEL],
+    reading: Annotated[InputOptions, options.ROWS],
     display: Display,
 ) -> None:
     """Compute the density of rows among the others, and find outliers; a saved model scores new rows.
@@ -128,30 +115,28 @@ def density(
 
     from eigenscape import EigenspaceDensity
 
-    if not (writing.out or writing.save or display.as_json):
-        raise CommandError("nothing to write: give -o OUT for the scores, --save or --json")
-    run = Run(source, reading, writing, display, command_line(ctx), model_file)
-    cls, name = estimator_class(method), method_name(method)
-    parameters = chosen_parameters(ctx, cls)
+    _check_written(writing, display, "scores")
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""), model_file)
+    cls = estimator_class(method)
+    chosen = options.chosen_parameters(ctx, cls)
     if model_file is not None:
-        given = {"--contamination": contamination is not None, "--mixtures": mixtures, "-d": n_components}
-        given |= {"-m": name != DEFAULT, **{f"--{each.replace('_', '-')}": True for each in parameters}}
-        saved, table = run.load(EigenspaceDensity, given)
-        estimator = saved.estimator
-        rows = table.array if saved.scaler is None else saved.scaler.transform(table.array)
+        refused = {"--contamination": given.contamination is not None, "--mixtures": given.mixtures}
+        refused |= {"-d": given.n_components, "-m": cls._method.name != DEFAULT}
+        refused |= {f"--{each.replace('_', '-')}": True for each in chosen}
+        saved = run.load(EigenspaceDensity, refused)
+        estimator, rows = saved.estimator, saved.scaled(run.table.array)
     else:
-        table = run.read()
-        if n_components is None and name == DEFAULT and "n_components" not in parameters:
+        table, n_components = run.read(), given.n_components
+        if n_components is None and cls._method.name == DEFAULT and "n_components" not in chosen:
             n_components = max(1, min(_COORDINATES, table.array.shape[0] // 2 - 1))
-        estimator = EigenspaceDensity(
-            build_estimator(cls, parameters, n_components, table.kind, table.array),
-            "auto" if mixtures is None else mixtures,
-            contamination="auto" if contamination is None else contamination,
-        )
-        result = run.fit_rows(estimator, table)
-        rows = result.fitted_table.array
-        run.save(result)
-    with show_progress(display), run.timer.measure("scoring"):
+        embedder = build_estimator(cls, chosen, n_components, table.kind, table.array)
+        share: Any = "auto" if given.contamination is None else given.contamination
+        estimator = EigenspaceDensity(embedder, given.mixtures or "auto", contamination=share)
+        run.fit_rows(estimator)
+        rows = table.array
+        if writing.save is not None:
+            run.save()
+    with run.step("scoring"):
         scores = estimator.decision_function(rows)
         found: dict[str, Any] = {
             "log_density": estimator.score_samples(rows),
@@ -159,16 +144,14 @@ def density(
             "score": scores,
             "outlier": scores < 0,
         }
-    write_rows(np.column_stack(list(found.values())), list(found), table, writing)
+    write_rows(np.column_stack(list(found.values())), list(found), run.table, writing)
     n_outliers = int(found["outlier"].sum())
     run.say(f"{n_outliers} of {len(scores)} rows are outliers")
-    summary = {
-        "method": "density",
-        "n_outliers": n_outliers,
-        "n_mixtures": estimator.n_mixtures_,
-        "span_distance": estimator.span_distance_,
-        "mean_log_density": float(found["log_density"].mean()),
-        "timings": run.timer.seconds,
-        "input": column_roles(table),
-    }
-    run.finish(summary, "scores")
+    run.finish(
+        "scores",
+        method="density",
+        n_outliers=n_outliers,
+        n_mixtures=estimator.n_mixtures_,
+        span_distance=estimator.span_distance_,
+        mean_log_density=float(found["log_density"].mean()),
+    )

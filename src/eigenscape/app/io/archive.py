@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
-import unicodedata
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits
@@ -23,26 +25,42 @@ _MAX_HEADER_BYTES, _MAX_TREE_BYTES = 2**24, 2**28
 _LEAST_SAVED, _FIRST_BYTES = 0.1, 2**18
 
 
-def open_archive(file: IO[bytes], path: Path) -> zipfile.ZipFile:
-    """Open a model file; raise unless it is complete and fits in memory."""
+@contextmanager
+def open_archive(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """Open a model file and read its header; raise unless it is complete and fits in memory."""
+    path = Path(path).expanduser()
+    if not path.exists():
+        raise ModelFileError(f"model file {path} does not exist")
+    if not path.is_file():
+        kind = "a directory" if path.is_dir() else "a pipe or a device"
+        raise ModelFileError(f"{path} is {kind}, not a model file")
+    if path.stat().st_size == 0:
+        raise ModelFileError(f"{path} is empty")
     try:
-        archive = zipfile.ZipFile(file)
-        members = archive.infolist()
+        archive = zipfile.ZipFile(path)
+    except PermissionError:
+        raise
     except Exception as error:  # damaged archives cause errors of many kinds
         raise ModelFileError(f"{path} is damaged, truncated or not a model file") from error
-    names = [member.filename for member in members]
-    if HEADER not in names or TREE not in names or len(set(names)) < len(names):
+    with archive:
+        _check_sizes(archive.infolist(), path)
+        yield archive, _read_header(archive, path)
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], path: Path) -> None:
+    """Raise unless an archive has header and tree, and what it declares fits in memory."""
+    sizes = {member.filename: member.file_size for member in members}
+    if not {HEADER, TREE} <= set(sizes) or len(sizes) < len(members):
         raise ModelFileError(f"{path} is damaged, truncated or not a model file of eigenscape")
-    declared = sum(member.file_size for member in members)
-    methods = {member.compress_type for member in members}
-    if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+    if not {member.compress_type for member in members} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ModelFileError(f"{path} is compressed by a method that eigenscape does not use")
-    if archive.getinfo(TREE).file_size > _MAX_TREE_BYTES or not fits(declared, share=0.5):
-        raise ModelFileError(
-            f"{path} would decompress to {format_bytes(declared)}, which do not fit in memory, or its tree"
-            f" exceeds {format_bytes(_MAX_TREE_BYTES)}"
-        )
-    return archive
+    for name, limit in ((HEADER, _MAX_HEADER_BYTES), (TREE, _MAX_TREE_BYTES)):
+        if sizes[name] > limit:
+            size = format_bytes(sizes[name])
+            raise ModelFileError(f"{path}: {name} of {size} exceeds the limit of {format_bytes(limit)}")
+    if not fits(sum(sizes.values()), share=0.5):
+        declared = format_bytes(sum(sizes.values()))
+        raise ModelFileError(f"{path} would decompress to {declared}, which do not fit in memory")
 
 
 def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> str:
@@ -53,21 +71,12 @@ def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     """Return the description in a model file, without control characters."""
-    n_bytes = archive.getinfo(HEADER).file_size
-    if n_bytes > _MAX_HEADER_BYTES:
-        raise ModelFileError(
-            f"{path}: the header of {format_bytes(n_bytes)} exceeds the limit of"
-            f" {format_bytes(_MAX_HEADER_BYTES)}"
-        )
     try:
         header = json.loads(archive.read(HEADER))
         number = header["format"]
-        header = {
-            name: value if name == "members" else _remove_control_characters(value)
-            for name, value in header.items()
-        }
+        header = {**_remove_control_characters(header), "members": header.get("members")}
     except Exception as error:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from error
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -86,10 +95,9 @@ def own_version() -> str:
     return str(sys.modules["eigenscape"].__version__)  # an import would point upwards in the layers
 
 
-def check_members(archive: zipfile.ZipFile, header: dict[str, Any], path: Path) -> None:
-    """Raise unless the checksums of all members are those in the header."""
-    checksums = header.get("members")
-    names = {member.filename for member in archive.infolist()} - {HEADER}
+def check_members(archive: zipfile.ZipFile, checksums: Any, path: str | Path) -> None:
+    """Raise unless the members of an archive and their checksums are those in its header."""
+    names = {*archive.namelist()} - {HEADER}
     if not isinstance(checksums, dict) or set(checksums) != names:
         raise ModelFileError(f"{path} is damaged: it does not contain the members listed in its header")
     for name in sorted(names):
@@ -118,11 +126,8 @@ def one_line(text: str) -> str:
 def _remove_control_characters(value: Any) -> Any:
     """Remove control characters other than line feeds and tabs from all strings of a JSON value."""
     if isinstance(value, str):
-        return "".join(char for char in value if char in "\n\t" or unicodedata.category(char) != "Cc")
+        return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", value)
     if isinstance(value, list):
         return [_remove_control_characters(item) for item in value]
-    if isinstance(value, dict):
-        return {
-            _remove_control_characters(key): _remove_control_characters(item) for key, item in value.items()
-        }
-    return value
+    clean = _remove_control_characters
+    return {clean(key): clean(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -35,28 +35,21 @@ _TYPES: dict[str, tuple[type, ...]] = {
 #: indices below m. An attribute that is an integer is the length itself. Attributes of attributes have dots,
 #: and ``<points>`` are the points of the columns of a kernel.
 _FITTED = {
-    "n_features_in_": "features",
-    "feature_names_in_": "features",
-    "embedding_": "samples *",
-    "_embedding_": "samples *",
-    "component_labels_": "samples",
-    "degrees_": "samples",
-    "labels_": "samples",
-    "cell_labels_": "samples",
-    "_model_.landmarks.which": "landmarks < samples",
-    "eigenvalues_": "... values",
-    "residuals_": "... values",
-    "singular_values_": "values",
-    "explained_variance_ratio_": "values",
-    "mean_": "features",
-    "components_": "components features",
-    "patterns_": "components features",
-    "loadings_": "features components",
-    "directions_": "terms features",
-    "dictionary_": "members ...",
-    "dictionary_indices_": "members",
-    "scale_": "features",
-    "var_": "features",
+    name: shape
+    for shape, names in {
+        "features": "n_features_in_ feature_names_in_ mean_ scale_ var_",
+        "samples *": "embedding_ _embedding_",
+        "samples": "component_labels_ degrees_ labels_ cell_labels_",
+        "landmarks < samples": "_model_.landmarks.which",
+        "... values": "eigenvalues_ residuals_",
+        "values": "singular_values_ explained_variance_ratio_",
+        "components features": "components_ patterns_",
+        "features components": "loadings_",
+        "terms features": "directions_",
+        "members ...": "dictionary_",
+        "members": "dictionary_indices_",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -71,42 +64,41 @@ def check_object(value: Any) -> None:
         the object, or indices out of range.
     """
     try:
-        _check_fields(value)
+        if is_dataclass(value):
+            _check_fields(value)
         if isinstance(value, Option):
             value.set_params()  # the copy is validated
         _check_types(value)
-        _check_shapes(value, _rules(type(value)))
+        rules = dict(_FITTED) if isinstance(value, BaseEstimator) else {}
+        for base in reversed(type(value).__mro__):
+            rules |= vars(base).get("_shapes", {})
+        _check_shapes(value, rules)
     except ValueError as error:
-        raise ValueError(f"it is inconsistent: {str(error).replace('<points>', 'points')}") from error
-
-
-def _rules(cls: type) -> dict[str, str]:
-    """Return the shapes of the attributes of a class and its base classes."""
-    merged = dict(_FITTED) if issubclass(cls, BaseEstimator) else {}
-    for base in reversed(cls.__mro__):
-        merged |= vars(base).get("_shapes", {})
-    return merged
+        text = str(error).replace("<points>", "points")
+        raise ValueError(f"it is inconsistent: {text}") from error
 
 
 def _check_fields(value: Any) -> None:
-    if is_dataclass(value):
-        for field in fields(value):
-            if field.init and field.default is MISSING and field.name not in vars(value):
+    """Raise unless an object has all fields of its class, of the types in their annotations."""
+    for field in fields(value):
+        if field.name not in vars(value):
+            if field.init and field.default is MISSING:
                 raise ValueError(f"its {type(value).__name__} has no {field.name}")
-            item = vars(value).get(field.name)
-            expected = _TYPES.get(str(field.type), ())
-            if expected and field.name in vars(value) and not isinstance(item, expected):
-                raise ValueError(
-                    f"{field.name} of its {type(value).__name__} is a {type(item).__name__}, not {field.type}"
-                )
+            continue
+        item, expected = vars(value)[field.name], _TYPES.get(str(field.type), object)
+        if not isinstance(item, expected):
+            raise ValueError(
+                f"{field.name} of its {type(value).__name__} is a {type(item).__name__}, not {field.type}"
+            )
 
 
 def _check_types(value: Any) -> None:
-    for name, item in _state(value).items():
-        if isinstance(value, BaseEstimator) and not name.endswith("_"):
-            continue  # parameters, which a fitted model does not compute with
-        arrays = item if isinstance(item, list | tuple) else [item]
-        for array in () if name in _TEXT else filter(_is_array, arrays):
+    """Raise unless the arrays of an object contain numbers."""
+    for name, item in vars(value).items():
+        is_parameter = isinstance(value, BaseEstimator) and not name.endswith("_")
+        if is_parameter or name in _TEXT:  # a fitted model does not compute with its parameters
+            continue
+        for array in filter(_is_array, item if isinstance(item, list | tuple) else [item]):
             if array.dtype.kind not in "biuf":
                 raise ValueError(
                     f"{name} of its {type(value).__name__} has the type {array.dtype}, not numbers"
@@ -114,40 +106,34 @@ def _check_types(value: Any) -> None:
 
 
 def _check_shapes(value: Any, rules: dict[str, str]) -> None:
+    """Raise unless the lengths and indices of the arrays of an object agree."""
     lengths: dict[str, tuple[int, str]] = {}  # of each name: the length, and the attribute that has it
     bounded: list[tuple[str, np.ndarray, str]] = []
     for path, rule in rules.items():
         dimensions, _, bound = rule.partition(" < ")
-        array = _resolve(value, path)
-        if isinstance(array, int) and not isinstance(array, bool):
-            shape: tuple[int, ...] = (array,)
-        elif isinstance(array, OmittedArray) or _is_array(array):
-            shape = array.shape
-        else:
+        array, what = _resolve(value, path), f"{path} of its {type(value).__name__}"
+        is_length = isinstance(array, int) and not isinstance(array, bool)
+        if not (is_length or isinstance(array, OmittedArray) or _is_array(array)):
             continue
-        for name, length in _named_lengths(value, path, dimensions.split(), shape):
+        shape = (array,) if is_length else array.shape
+        for name, length in _named_lengths(what, dimensions.split(), shape):
             known, known_from = lengths.setdefault(name, (length, path))
             if length != known:
                 raise ValueError(
-                    f"{path} of its {type(value).__name__} has the shape {shape}, which does not agree with"
-                    f" {known_from} ({name}={known})"
+                    f"{what} has the shape {shape}, which does not agree with {known_from} ({name}={known})"
                 )
         if bound and isinstance(array, np.ndarray):
-            bounded.append((path, array, bound))
-    for path, array, bound in bounded:
+            bounded.append((what, array, bound))
+    for what, array, bound in bounded:
         if bound in lengths:
-            _check_range(f"{path} of its {type(value).__name__}", array, lengths[bound][0])
+            _check_range(what, array, lengths[bound][0])
 
 
-def _named_lengths(
-    value: Any, path: str, dimensions: list[str], shape: tuple[int, ...]
-) -> list[tuple[str, int]]:
+def _named_lengths(what: str, dimensions: list[str], shape: tuple[int, ...]) -> list[tuple[str, int]]:
     """Return the lengths of the named dimensions of an array."""
     n_named = len(dimensions) - ("..." in dimensions)
     if len(shape) < n_named or (len(shape) > n_named and "..." not in dimensions):
-        raise ValueError(
-            f"{path} of its {type(value).__name__} has {len(shape)} dimensions, not {n_named} (shape {shape})"
-        )
+        raise ValueError(f"{what} has {len(shape)} dimensions, not {n_named} (shape {shape})")
     if dimensions[0] == "...":
         dimensions, shape = dimensions[1:], shape[len(shape) - n_named :]
     return [pair for pair in zip(dimensions, shape, strict=False) if pair[0] not in ("*", "...")]
@@ -166,25 +152,18 @@ def _is_array(value: Any) -> bool:
 
 def _state(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, or the fields of a named tuple."""
-    names = getattr(type(value), "_fields", None)
-    return getattr(value, "__dict__", {}) if names is None else dict(zip(names, value, strict=True))
+    return value._asdict() if hasattr(value, "_asdict") else getattr(value, "__dict__", {})
 
 
 def _resolve(value: Any, path: str) -> Any:
     """Return an attribute of an attribute; None if one of them is None, absent or not computed yet."""
     for name in path.split("."):
-        if value is None:
-            return None
-        if name == "<points>":
+        if value is None or isinstance(getattr(type(value), name, None), cached_property):
+            value = _state(value).get(name)
+        elif name == "<points>":
             value = _points(value)
-        elif name.isdigit():
-            value = value[int(name)]
-        elif name in (state := _state(value)):
-            value = state[name]
-        elif isinstance(getattr(type(value), name, None), cached_property):
-            return None
         else:
-            value = getattr(value, name, None)
+            value = value[int(name)] if name.isdigit() else getattr(value, name, None)
     return value
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.app.io.archive import check_members, one_line, open_archive, read_header
+from eigenscape.app.io.archive import check_members, one_line, open_archive
 from eigenscape.app.io.tree import Decoder
 from eigenscape.exceptions import ModelFileError
 
@@ -54,10 +54,8 @@ def load(path: str | Path) -> Any:
     >>> model.transform(X).shape
     (20, 2)
     """
-    path = _check_path(path)
-    with path.open("rb") as file, open_archive(file, path) as archive:
-        header = read_header(archive, path)
-        check_members(archive, header, path)
+    with open_archive(path) as (archive, header):
+        check_members(archive, header["members"], path)
         try:
             model = Decoder(archive).read()
         except Exception as error:  # a consistent file with wrong content can cause any error
@@ -106,25 +104,9 @@ def describe(path: str | Path) -> dict[str, Any]:
     >>> found["n_features"], found["n_components"]
     (3, 2)
     """
-    path = _check_path(path)
-    with path.open("rb") as file, open_archive(file, path) as archive:
-        header = read_header(archive, path)
-    header.pop("members", None)
-    header.pop("type", None)
-    return {**header, "size": path.stat().st_size}
-
-
-def _check_path(path: str | Path) -> Path:
-    path = Path(path).expanduser()
-    if path.is_dir():
-        raise ModelFileError(f"{path} is a directory, not a model file")
-    if not path.exists():
-        raise ModelFileError(f"model file {path} does not exist")
-    if not path.is_file():
-        raise ModelFileError(f"{path} is a pipe or a device, not a model file")
-    if path.stat().st_size == 0:
-        raise ModelFileError(f"{path} is empty")
-    return path
+    with open_archive(path) as (_, header):
+        described = {name: value for name, value in header.items() if name not in ("members", "type")}
+    return {**described, "size": Path(path).expanduser().stat().st_size}
 
 
 def fingerprint(X: Any) -> str:

@@ -6,7 +6,6 @@ import datetime
 import json
 import warnings
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -30,15 +29,6 @@ from eigenscape.options import Option, flattened
 _MAX_EIGENVALUES = 1000
 #: Packages whose objects may be among the parameters of a stored model.
 _KNOWN = ("eigenscape", "numpy", "scipy", "builtins")
-#: What to use instead of an object that cannot be serialized, by parameter.
-_REMEDIES = {
-    "embedder": "Use an estimator of eigenscape",
-    "regressor": "Use regressor=None",
-    "search": "Use search='exact' or a tuple (indices, distances)",
-    "eigen_solver": "Set eigen_solver to the name of a built-in solver",
-    "method": "Set the method of the solver to the name of a built-in one",
-    "points": "Pass the points of the dictionary as an array",
-}
 
 
 def save(
@@ -103,13 +93,16 @@ def save(
     check_model(model)
     small = CompactModel(model, {}) if compact is None else make_compact(model, dictionary_size(compact))
     header = {
-        **_header(model, notes, data),
+        **_header(model, data),
+        "notes": notes,
         "standardized": scaler is not None,
         "type": type(small.model).__name__ if scaler is None else "Pipeline",
         "compact": small.facts or None,
     }
+    values = flattened(model.get_params(deep=False)).values()
+    precomputed = any(isinstance(value, str) and value.startswith("precomputed") for value in values)
     with whole_file(path, force=force) as part, zipfile.ZipFile(part, "w") as archive:
-        encoder = Encoder(archive, _is_precomputed(model), small.omitted)
+        encoder = Encoder(archive, precomputed, small.omitted)
         encoder.write(small.model, scaler)
         header["members"] = encoder.checksums
         write_member(archive, HEADER, json.dumps(header, indent=1).encode())
@@ -140,52 +133,40 @@ def check_model(model: BaseEstimator) -> None:
     """Raise if a model is not fitted or cannot be serialized."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
         raise ModelFileError(f"{type(model).__name__} is not fitted; call fit before save")
-    _check_parameters(model)
-
-
-def _fields(model: BaseEstimator) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters, and the fields of option objects instead of the objects."""
     for name, value in model.get_params(deep=False).items():
-        if isinstance(value, Option):
-            yield from value.get_params().items()
-        else:
-            yield name, value
+        fields = value.get_params() if isinstance(value, Option) else {name: value}
+        for field, item in fields.items():
+            for part in item if isinstance(item, tuple) else (item,):  # (indices, distances, index)
+                _check_parameter(model, field, part)
 
 
-def _check_parameters(model: BaseEstimator) -> None:
+def _check_parameter(model: BaseEstimator, name: str, value: Any) -> None:
     """Raise if a parameter is a user-defined callable, kernel or object, which cannot be serialized."""
-    for name, value in _fields(model):
-        for part in value if isinstance(value, tuple) else (value,):  # (indices, distances, index)
-            is_function = isinstance(part, (FunctionType, BuiltinFunctionType, type))
-            if type(part).__module__.split(".")[0] in _KNOWN and not is_function:
-                continue
-            kind, remedy = "objects", _REMEDIES.get(name, f"Change {name}")
-            if callable(part):
-                kind = "callables"
-                remedy = f"Set {name} to the name of a built-in one, compute the matrix and use"
-                remedy += f" {name}='precomputed'"
-            elif hasattr(part, "bind"):
-                kind, remedy = "kernels", f"Use a kernel of eigenscape.kernels, or {name}='precomputed'"
-            shown = getattr(part, "__name__", type(part).__name__)
-            raise ModelFileError(
-                f"{type(model).__name__} was fitted with {name}={shown}; user-defined {kind} cannot be"
-                f" serialized. {remedy}, or pickle the model"
-            )
-
-
-def _is_precomputed(model: BaseEstimator) -> bool:
-    return any(
-        isinstance(value, str) and value.startswith("precomputed")
-        for value in flattened(model.get_params(deep=False)).values()
+    is_function = isinstance(value, (FunctionType, BuiltinFunctionType, type))
+    if type(value).__module__.split(".")[0] in _KNOWN and not is_function:
+        return
+    kind, remedy = "objects", f"Set {name} to one that eigenscape provides"
+    if callable(value) or hasattr(value, "bind"):
+        kind = "callables" if callable(value) else "kernels"
+        remedy += f", compute the matrix and use {name}='precomputed'"
+    shown = getattr(value, "__name__", type(value).__name__)
+    raise ModelFileError(
+        f"{type(model).__name__} was fitted with {name}={shown}; user-defined {kind} cannot be serialized."
+        f" {remedy}, or pickle the model"
     )
 
 
-def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any]:
+def _header(model: BaseEstimator, data: Any) -> dict[str, Any]:
     """Return the description of a model."""
     embedding = getattr(model, "embedding_", None)
     n_samples = getattr(model, "n_samples_seen_", None) if embedding is None else len(embedding)
     if n_samples is None and data is not None:  # models without coordinates do not store it
         n_samples = data.shape[0]
+    spectrum = getattr(model, "eigenvalues_", None)
+    if isinstance(spectrum, (list, tuple)):  # of each layer
+        spectrum = [np.asarray(layer)[:_MAX_EIGENVALUES] for layer in spectrum]
+    elif spectrum is not None:
+        spectrum = np.asarray(spectrum)[..., :_MAX_EIGENVALUES]
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,
@@ -197,20 +178,9 @@ def _header(model: BaseEstimator, notes: str | None, data: Any) -> dict[str, Any
         "n_features": getattr(model, "n_features_in_", None),
         "n_components": to_json(getattr(model, "_n_features_out", None)),
         "feature_names": None if names is None else [str(name) for name in names],
-        "spectrum": _spectrum(model),
+        "spectrum": to_json(spectrum, allow_nan=True),
         "fingerprint": _training_fingerprint(model, n_samples) if data is None else fingerprint(data),
-        "notes": notes,
     }
-
-
-def _spectrum(model: BaseEstimator) -> list[Any] | None:
-    """Return the first eigenvalues, for each layer if the model has layers."""
-    values = getattr(model, "eigenvalues_", None)
-    if values is None:
-        return None
-    if isinstance(values, (list, tuple)):
-        return [np.asarray(layer, dtype=np.float64)[:_MAX_EIGENVALUES].tolist() for layer in values]
-    return np.asarray(values, dtype=np.float64)[..., :_MAX_EIGENVALUES].tolist()
 
 
 def _training_fingerprint(model: BaseEstimator, n_samples: int | None) -> str | None:

@@ -33,18 +33,8 @@ from eigenscape.graph.row_index import RowIndex
 
 #: Modules and packages of eigenscape whose classes a model may contain.
 PACKAGES = (
-    "_omitted",
-    "dictionary",
-    "eigenfunctions",
-    "estimators",
-    "graph",
-    "kernels",
-    "methods",
-    "normalize",
-    "operators",
-    "options",
-    "pieces",
-    "solvers",
+    *("_omitted", "dictionary", "eigenfunctions", "estimators", "graph", "kernels", "methods", "normalize"),
+    *("operators", "options", "pieces", "solvers"),
 )
 _PLAIN = (type(None), bool, int, float, str)
 _NUMBERS = [f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)]
@@ -52,9 +42,8 @@ _SCALARS = {name: np.dtype(name).type for name in ("bool", "str", *_NUMBERS) if 
 _SPARSE: dict[str, Any] = {
     cls.__name__: cls for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 }
-#: Public parameters and attributes of a scaler, the same in all versions of scikit-learn.
-_SCALER_PARAMETERS = ("with_mean", "with_std")
-_SCALER_ATTRIBUTES = ("mean_", "scale_", "var_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
+#: Public attributes of a scaler, the same in all versions of scikit-learn.
+_SCALER = ("mean_", "scale_", "var_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
 
 #: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
 #: that matrix, which ``transform`` does not use: new samples bring their own.
@@ -109,7 +98,7 @@ class Encoder:
         self.checksums: dict[str, str] = {}
         self._archive = archive
         self._omitted_names = (*_ROWS, *_SQUARE) if precomputed else _SQUARE
-        self._omitted = {id(array) for array in omitted}
+        self._omitted = {id(array): OmittedArray(array.shape) for array in omitted if array is not None}
         #: Values and the nodes that refer to them, by id; the values are kept so that ids stay unique.
         self._known: dict[int, tuple[Any, Any]] = {}
         self._members: dict[bytes, str] = {}  # of arrays in single precision, by their hash
@@ -118,13 +107,15 @@ class Encoder:
         """Write a model, and the scaler before it."""
         state = None
         if scaler is not None:
-            state = {name: getattr(scaler, name) for name in _SCALER_PARAMETERS}
-            state |= {name: vars(scaler)[name] for name in _SCALER_ATTRIBUTES if name in vars(scaler)}
+            state = {"with_mean": scaler.with_mean, "with_std": scaler.with_std}
+            state |= {name: vars(scaler)[name] for name in _SCALER if name in vars(scaler)}
         tree = {"scaler": self(state), "model": self(model)}
-        self._write_member(TREE, json.dumps(tree, separators=(",", ":")).encode())
+        content = json.dumps(tree, separators=(",", ":")).encode()
+        self.checksums[TREE] = write_member(self._archive, TREE, content)
 
     def __call__(self, value: Any) -> Any:
         """Return the node of a value."""
+        value = self._omitted.get(id(value), value)
         if type(value) in _PLAIN:
             is_finite = not isinstance(value, float) or math.isfinite(value)
             return value if is_finite else {"float": repr(value)}
@@ -150,8 +141,6 @@ class Encoder:
         """Return the node of an array or an object; raise ModelFileError if it cannot be serialized."""
         if isinstance(value, np.ndarray):
             array = np.asarray(value)
-            if id(value) in self._omitted:
-                return self(OmittedArray(array.shape))
             if array.dtype.hasobject:
                 return {"objects": [self(item) for item in array.ravel()], "shape": [*array.shape]}
             return {"array": self._store(array, shared=array.dtype == np.float32)}
@@ -163,11 +152,9 @@ class Encoder:
             return {"random_state": self(value.get_state(legacy=False))}
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         if registered_class(name) is not type(value):
-            shown = getattr(value, "__name__", name)
-            kind = (
-                "the function" if callable(value) and hasattr(value, "__name__") else "an object of the type"
-            )
-            raise ModelFileError(f"the model contains {kind} {shown!r}, which cannot be serialized")
+            is_function = callable(value) and hasattr(value, "__name__")
+            shown = f"function {value.__name__!r}" if is_function else f"type {name!r}"
+            raise ModelFileError(f"the model contains the {shown}, which cannot be serialized")
         return {"class": name, "fields": self._encode_fields(value)}
 
     def _encode_fields(self, value: Any) -> dict[str, Any]:
@@ -175,37 +162,28 @@ class Encoder:
         if isinstance(value, tuple):
             return {name: self(item) for name, item in zip(value._fields, value, strict=True)}  # type: ignore[attr-defined]
         state = {name: item for name, item in (value.__getstate__() or {}).items() if name != _CALLBACKS}
-        kept = {name: self._kept(name, item) for name, item in state.items()}
+        kept: dict[str, Any] = {}
+        for name, stored in state.items():
+            item = self._omitted.get(id(stored), stored)
+            if isinstance(item, np.ndarray) and item.ndim == 2 and name in self._omitted_names:
+                item = OmittedArray(item.shape)
+            kept[name] = None if name in _STREAMS else item
         if isinstance(value, RowIndex) and isinstance(kept["X"], OmittedArray):
             kept = {"X": kept["X"], "ranked_hashes": value.ranked_hashes}
         elif not any(isinstance(item, OmittedArray) for item in kept.values()):
             kept = {name: item for name, item in kept.items() if not _is_computed(type(value), name, item)}
         return {name: self(item) for name, item in kept.items()}
 
-    def _kept(self, name: str, value: Any) -> Any:
-        """Return an attribute, or what is stored instead."""
-        if name in _STREAMS:
-            return None
-        if not isinstance(value, np.ndarray):
-            return value
-        is_omitted = (name in self._omitted_names and value.ndim == 2) or id(value) in self._omitted
-        return OmittedArray(value.shape) if is_omitted else value
-
     def _store(self, array: np.ndarray, shared: bool = False) -> str:
         """Write an array and return the name of its member; equal shared arrays have one member."""
         content = io.BytesIO()
         np.lib.format.write_array(content, array, allow_pickle=False)
-        digest = hashlib.blake2b(content.getbuffer(), digest_size=16).digest()
-        name = self._members.get(digest) if shared else None
-        if name is None:
-            name = f"{len(self.checksums)}.npy"
-            self._write_member(name, content.getvalue())
-            if shared:
-                self._members[digest] = name
+        new = f"{len(self.checksums)}.npy"
+        digest = hashlib.blake2b(content.getbuffer(), digest_size=16).digest() if shared else b""
+        name = self._members.setdefault(digest, new) if shared else new
+        if name == new:
+            self.checksums[name] = write_member(self._archive, name, content.getvalue())
         return name
-
-    def _write_member(self, name: str, content: bytes) -> None:
-        self.checksums[name] = write_member(self._archive, name, content)
 
 
 def _is_computed(cls: type, name: str, value: Any) -> bool:
@@ -233,7 +211,7 @@ class Decoder:
             "scalar": lambda node: _SCALARS[node["scalar"]](self(node["value"])),
             "type": lambda node: _SCALARS[node["type"]],
             "same": lambda node: self._known[node["same"]],
-            "array": lambda node: self._array(node["array"]),
+            "array": self._array,
             "objects": self._objects,
             "sparse": self._sparse,
             "random_state": self._random_state,
@@ -249,8 +227,8 @@ class Decoder:
             raise ValueError(f"{min(unused)} is not used by the model")
         if state is None:
             return model
-        scaler = StandardScaler(**{name: bool(state[name]) for name in _SCALER_PARAMETERS})
-        vars(scaler).update({name: state[name] for name in _SCALER_ATTRIBUTES if name in state})
+        scaler = StandardScaler(with_mean=bool(state["with_mean"]), with_std=bool(state["with_std"]))
+        vars(scaler).update({name: state[name] for name in _SCALER if name in state})
         check_object(scaler)
         return Pipeline([("standardize", scaler), ("map", model)])
 
@@ -280,24 +258,23 @@ class Decoder:
         check_object(value)
         return value
 
-    def _array(self, name: str) -> np.ndarray:
+    def _array(self, node: dict[str, Any]) -> np.ndarray:
+        name = node["array"]
         if name not in self._arrays:
             self._arrays[name] = self._load(name)
         return self._arrays[name]
 
     def _load(self, name: str) -> np.ndarray:
-        """Load an array, once."""
+        """Load an array, once: a sparse matrix may copy its arrays."""
         if name in self._used:
             raise ValueError(f"{name} is used twice")
         self._used.add(name)
         size = self._archive.getinfo(name).file_size
         with self._archive.open(name) as member:
-            version = np.lib.format.read_magic(member)
-            read_header = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }[version]
-            shape, _, dtype = read_header(member)
+            if np.lib.format.read_magic(member) == (1, 0):
+                shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+            else:
+                shape, _, dtype = np.lib.format.read_array_header_2_0(member)
             n_bytes = math.prod(shape) * dtype.itemsize
             if dtype.hasobject or dtype.itemsize == 0 or member.tell() + n_bytes != size:
                 raise ValueError(f"{name} has {size} bytes, not an array of shape {shape} and type {dtype}")

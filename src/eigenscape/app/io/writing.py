@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.io import mmwrite
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io.annotated import LABEL_NAME, write_h5ad
@@ -119,6 +118,8 @@ def write_table(
             _write_npz(part, coordinates, names, others)
         elif suffix == ".mtx":
             with part.open("wb") as file:
+                from scipy.io import mmwrite
+
                 mmwrite(file, coordinates)
         else:
             others = {name: columns[name] for name in columns if name not in names}
