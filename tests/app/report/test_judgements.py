@@ -383,7 +383,7 @@ def curved(measures: Measures, shares: list[float]) -> Measures:
 
 FEW = localized_coordinates(np.r_[np.full(99, 0.001), 9.0][:, None])
 DOMINANCE = find_dominance(PCA(), np.random.default_rng(0).standard_normal((50, 2)) * [1, 99], ("a", "b"))
-PIECES = GraphDetails([], np.array([60, 40]), None)
+PIECES = GraphDetails(np.array([60, 40]))
 RESIDUAL = _measures.Residual(np.arange(1, 4), np.array([0.6, 0.4, 0.1]), "")
 ALMOST = _measures.Residual(np.arange(1, 4), np.array([0.06, 0.05, 0.01]), "")
 GRAPH = fitted(Isomap(), n_neighbors_=5)

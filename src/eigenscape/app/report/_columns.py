@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from eigenscape._checks import missing_labels
 from eigenscape._palette import legend_order
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._tables import LIMITS
 
-#: Numbers of more points than this are rounded to 16 bits; the largest code is a missing value.
-MANY, _MISSING_CODE = 50_000, 65_535
+#: Code of a missing value among numbers that are rounded to 16 bits.
+_MISSING_CODE = 65_535
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Column:
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         if self.group not in ("label", "extra") or len(known) == 0:
             return False
-        max_categories = 3 * TUNING.label_integers if self.group == "label" else TUNING.label_integers
+        max_categories = 3 * LIMITS.label_integers if self.group == "label" else LIMITS.label_integers
         sample = np.unique(known[:: max(1, len(known) // 5000)])
         integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
         return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
@@ -134,7 +134,7 @@ def pack_numbers(values: ArrayLike) -> dict[str, Any]:
     low, span = float(known.min()), float(known.max() - known.min())
     if span < _MISSING_CODE and bool((known == np.floor(known)).all()) and abs(low) < 2**53:
         return pack_quantized(numbers, low, 1.0, "<u1" if span < 255 else "<u2")
-    if len(numbers) > MANY and np.isfinite(span):
+    if len(numbers) > LIMITS.many and np.isfinite(span):
         return pack_quantized(numbers, low, span / (_MISSING_CODE - 1))
     return pack(numbers, "<f4" if _fits_single(known) else "<f8")
 
@@ -197,9 +197,9 @@ def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]
 
 def shorten(value: object) -> str:
     """Return the printable characters of a text, shortened to 120 characters."""
-    text = "".join(character for character in str(value)[: TUNING.text_length + 1] if character.isprintable())
+    text = "".join(character for character in str(value)[: LIMITS.text_length + 1] if character.isprintable())
     text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= TUNING.text_length else text[: TUNING.text_length - 1] + "…"
+    return text if len(text) <= LIMITS.text_length else text[: LIMITS.text_length - 1] + "…"
 
 
 def encoded_size(encoded: Mapping[str, Any]) -> int:

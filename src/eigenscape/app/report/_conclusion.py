@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._details import Timings, seconds_by_stage
+from eigenscape.app.report._details import SECTIONS
+from eigenscape.app.report._formatting import FORMATS
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
-from eigenscape.app.report._rules import CONCLUSION
-from eigenscape.app.report._verdicts import Sentence, neighborhood_grade
+from eigenscape.app.report._tables import TABLES
+from eigenscape.app.report._texts import evaluate, fill
+from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.quality import Estimate
+
+_CONCLUSION = TABLES["conclusion"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +60,8 @@ class ComparedModel:
     @property
     def moved(self) -> float:
         """Median movement; NaN if it is unknown."""
-        return float("nan") if self.measures.movement is None else self.measures.movement.median
+        median = None if self.measures.movement is None else self.measures.movement.median
+        return float("nan") if median is None else median
 
     @property
     def purity(self) -> float | None:
@@ -64,14 +70,7 @@ class ComparedModel:
 
 
 def _say(name: str, **given: Any) -> str:
-    return Sentence().format(CONCLUSION[name], **given)
-
-
-def total_seconds(timing: float | Timings | None) -> float | None:
-    """Return the seconds of a fit from a number or from the seconds of its stages."""
-    if timing is None:
-        return None
-    return float(timing) if isinstance(timing, (int, float)) else sum(seconds_by_stage(timing).values())
+    return fill(_CONCLUSION[name], given)
 
 
 def conclude(models: list[ComparedModel], points: Points) -> list[str]:
@@ -113,13 +112,13 @@ def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:
     return [
         one
         for one in ranked
-        if indistinguishable(one.kept, most, CONCLUSION["least_kept"])
+        if indistinguishable(one.kept, most, _CONCLUSION["least_kept"])
         and indistinguishable(one.score, highest)
     ]
 
 
 def indistinguishable(
-    first: Estimate, second: Estimate, least_difference: float = CONCLUSION["least_score"]
+    first: Estimate, second: Estimate, least_difference: float = _CONCLUSION["least_score"]
 ) -> bool:
     """Return whether the intervals of two estimates overlap, or their difference is negligible."""
     overlap = first.low <= second.high and second.low <= first.high
@@ -145,7 +144,7 @@ def _not_ranked(models: list[ComparedModel], points: Points) -> list[str]:
     return sentences + [
         _say("few_points", one=one, sentence=sentence)
         for one in models
-        for sentence in few_points_sentences(one.measures.localized, points.n, points.ids, points.labels)[:1]
+        for sentence in few_points_sentences(one.measures.localized, *points.named)[:1]
     ]
 
 
@@ -196,6 +195,32 @@ def _by_labels(ranked: list[ComparedModel], winners: list[ComparedModel]) -> lis
     if len(purities) < 2:
         return []
     first, second = (ranked[i] for _, i in purities[:2])
-    if purities[1][0] - purities[0][0] < 2 * CONCLUSION["least_score"]:
+    if purities[1][0] - purities[0][0] < 2 * _CONCLUSION["least_score"]:
         return [_say("equal_labels", first=first, second=second)]
     return [_say("best_labels", first=first, also="also " if winners == [first] else "")]
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+def measures_table(models: list[ComparedModel]) -> list[dict[str, Any]]:
+    """Return title, values, format and best values of each measure that is known for a model."""
+    columns = []
+    for row in SECTIONS["comparison"]:
+        write, best = FORMATS[row["format"]], None
+        values = [evaluate(row["value"], {"one": one, "m": one.measures}) for one in models]
+        ranked = [row.get("cost") or one.is_sound for one in models]
+        known = [value for value, may in zip(values, ranked, strict=True) if may and value is not None]
+        if known and "best" in row:
+            best = (max if row["best"] == "largest" else min)(known, key=float)
+        bold = [may and _equals(value, best, write) for value, may in zip(values, ranked, strict=True)]
+        if any(value is not None for value in values):
+            columns.append({"title": row["title"], "cells": values, "write": write, "best": bold})
+    return columns
+
+
+def _equals(value: Any, best: Any, write: Callable[[float], str]) -> bool:
+    """Return whether a value does not differ from the best: its interval overlaps, or it reads the same."""
+    if value is None or best is None:
+        return False
+    return indistinguishable(value, best) if isinstance(value, Estimate) else write(value) == write(best)

@@ -50,12 +50,26 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds:.1f}{_SPACE}s" if seconds >= 1 else f"{1000 * seconds:.0f}{_SPACE}ms"
 
 
+def format_scalar(value: Any) -> str:
+    """Return a text, or a number with four digits; nothing for other values."""
+    number = isinstance(value, (int, float, np.number))
+    return format_number(float(value), 4) if number else value if isinstance(value, str) else ""
+
+
+def format_largest(values: Any) -> str:
+    """Return the largest of some numbers, or of a list of arrays; nothing if there are none."""
+    flat = np.concatenate([np.ravel(part) for part in (values if isinstance(values, list) else [values])])
+    return format_number(float(flat.max()), 2) if flat.size and flat.dtype.kind == "f" else ""
+
+
 #: Formats by name, for templates and for the sentences of rules.
 FORMATS: dict[str, Callable[[Any], str]] = {
     "bytes": format_bytes,
     "count": format_count,
+    "largest": format_largest,
     "number": format_number,
     "percent": format_percent,
+    "scalar": format_scalar,
     "score": format_score,
     "seconds": format_seconds,
 }

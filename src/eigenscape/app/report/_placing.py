@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._columns import pack, shorten
 from eigenscape.app.report._points import Points, has_rows, transform
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._tables import LIMITS
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.estimators._linear import LinearMixin
 from eigenscape.estimators.compact_map import CompactMap, make_compact_map
@@ -43,10 +43,8 @@ def placing_data(
         functions, error = model._model_, float(model.compact_error_)
     packed = None if functions is None else _pack_functions(functions)
     if packed is None:
-        return (
-            None,
-            "The page does not place rows: its map would be too large, or its kernel is not supported.",
-        )
+        reason = "its map would be too large, or its kernel is not supported"
+        return None, f"The page does not place rows: {reason}."
     names = [shorten(name) for name in points.names] if len(points.names) == packed["d"] else []
     return {**packed, **scaling, "names": names, "error": error}, ""
 
@@ -67,7 +65,7 @@ def _compact_map(model: BaseEstimator, compact: object) -> CompactMap:
 def _linear_functions(model: BaseEstimator) -> CompactFunctions | None:
     """Return an affine map as a sum over its directions."""
     d = int(model.n_features_in_)
-    if 8 * d * TUNING.placing_coordinates > TUNING.placing_bytes or d > 5000:
+    if 8 * d * LIMITS.coordinates > LIMITS.placing_bytes or d > 5000:
         return None
     origin = transform(model, np.zeros((1, d)))[0]
     directions = (transform(model, np.eye(d)) - origin).T  # (p, d)
@@ -93,9 +91,9 @@ def _pack_functions(functions: CompactFunctions) -> dict[str, Any] | None:
     if not isinstance(members, np.ndarray) or members.ndim != 2:
         return None
     kernel = _describe_kernel(functions.kernel, members)
-    coefficients = functions.coefficients[:, : TUNING.placing_coordinates]
+    coefficients = functions.coefficients[:, : LIMITS.coordinates]
     dtype = "<f4" if np.array_equal(members.astype(np.float32), members) else "<f8"
-    if kernel is None or int(dtype[2]) * members.size + 8 * coefficients.size > TUNING.placing_bytes:
+    if kernel is None or int(dtype[2]) * members.size + 8 * coefficients.size > LIMITS.placing_bytes:
         return None
     return {
         **kernel,
@@ -103,7 +101,7 @@ def _pack_functions(functions: CompactFunctions) -> dict[str, Any] | None:
         "m": members.shape[0],
         "d": members.shape[1],
         "coefficients": pack(coefficients, "<f8"),
-        "origin": functions.origin[: TUNING.placing_coordinates].tolist(),
+        "origin": functions.origin[: LIMITS.coordinates].tolist(),
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import with_small_indices
 from eigenscape.app.io import Table
-from eigenscape.app.report._columns import Column, as_column
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._columns import as_column
+from eigenscape.app.report._tables import LIMITS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import is_objects
 from eigenscape.streams import as_chunks, can_repeat
@@ -38,6 +39,11 @@ class Points:
     argument: str = "table_or_X"  # name of the argument, for errors
     unscaled: Any = None  # X before it was standardised, if it was
     image_shape: tuple[int, ...] | None = None  # of rows that are pixels
+
+    @property
+    def named(self) -> tuple[int, np.ndarray | None, np.ndarray | None]:
+        """Number of points, ids and labels, which sentences name."""
+        return self.n, self.ids, self.labels
 
     def take(self, rows: np.ndarray) -> Any:
         """Return some rows of ``X``, given in ascending order."""
@@ -61,40 +67,34 @@ def as_points(
     min_points: int = 3,
 ) -> Points:
     """Validate a table or an array and its further columns."""
-    X, names, source = table_or_X, _column_names(table_or_X), ""
-    if isinstance(table_or_X, Table):
-        X, names, source = table_or_X.array, tuple(table_or_X.names), str(table_or_X.source)
-        labels = table_or_X.labels if labels is None else labels
-        ids = table_or_X.ids if ids is None else ids
-        extra = {**(table_or_X.extra or {}), **(extra or {})}
-    chunks = None if isinstance(X, np.memmap) else as_chunks(X)
-    if chunks is not None:
-        if not can_repeat(chunks):
-            raise ValueError(
-                f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file"
-            )
-        X, n = chunks, sum(chunk.shape[0] for chunk in chunks)
-    else:
-        X = _as_array(X)
-        n = X.shape[0]
+    table = table_or_X
+    if not isinstance(table, Table):
+        columns = getattr(table, "columns", None)  # of a data frame
+        names = () if columns is None or callable(columns) else tuple(map(str, columns))
+        table = Table(table, names=names)
+    chunks = None if isinstance(table.array, np.memmap) else as_chunks(table.array)
+    if chunks is not None and not can_repeat(chunks):
+        raise ValueError(
+            f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file"
+        )
+    X: Any = _as_array(table.array) if chunks is None else chunks
+    n = X.shape[0] if chunks is None else sum(chunk.shape[0] for chunk in chunks)
     if n < min_points:
         raise ValueError(f"{argument} has {n} point(s), but a report needs at least {min_points}")
-    columns = {
-        str(name): as_column(name, values, "extra", n, f"extra[{name!r}]").values
-        for name, values in (extra or {}).items()
-    }
+    labels, ids = table.labels if labels is None else labels, table.ids if ids is None else ids
+    further = {str(name): values for name, values in {**(table.extra or {}), **(extra or {})}.items()}
     return Points(
         X,
         n,
         None if ids is None else as_column("id", ids, "id", n, "ids").values,
         None if labels is None else as_column("label", labels, "label", n, "labels").values,
-        columns,
-        names,
-        source,
+        {name: as_column(name, further[name], "extra", n, f"extra[{name!r}]").values for name in further},
+        tuple(table.names),
+        str(table.source),
         chunks is not None,
         argument,
-        table_or_X.unscaled if isinstance(table_or_X, Table) else None,
-        table_or_X.image_shape if isinstance(table_or_X, Table) else None,
+        table.unscaled,
+        table.image_shape,
     )
 
 
@@ -107,12 +107,6 @@ def _as_array(X: Any) -> Any:
         objects[:] = list(X)
         return objects
     return X if isinstance(X, np.memmap) else np.asarray(X)
-
-
-def _column_names(X: Any) -> tuple[str, ...]:
-    """Return the column names of a data frame."""
-    columns = getattr(X, "columns", None)
-    return () if columns is None or callable(columns) else tuple(str(name) for name in columns)
 
 
 def check_model(model: object) -> None:
@@ -132,13 +126,6 @@ def pairwise_kind(model: BaseEstimator) -> str:
     return model._precomputed_kind() if isinstance(model, Estimator) else "distance"
 
 
-def pairwise_function(model: BaseEstimator) -> tuple[str, Any]:
-    """Return the parameter that may be a function of two objects, and its value."""
-    if not isinstance(model, Estimator):
-        return "", None
-    return model._pairwise_parameter or "", model._pairwise()
-
-
 def has_rows(model: BaseEstimator, points: Points) -> bool:
     """Return whether ``X`` contains rows of features, not pairwise values or objects."""
     return points.stream or not (is_pairwise(model) or points.X.ndim == 1)
@@ -148,7 +135,10 @@ def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
     """Return the coordinates (n, d) of the points, and a text on how they were obtained."""
     check_model(model)
     check_columns(model, points)
-    trained = _training_coordinates(model)
+    try:
+        trained = model.embedding_
+    except AttributeError:  # fitted to a stream, for example
+        trained = None
     if trained is not None and len(trained) == points.n:
         trained = np.asarray(trained, dtype=np.float64)
         _check_training_points(model, points, trained)
@@ -175,11 +165,10 @@ def _check_training_points(model: BaseEstimator, points: Points, trained: np.nda
     """Raise an error if the points are as many as the training points, but different ones."""
     if not isinstance(model, Estimator):  # transform of training points may differ from fit_transform
         return
-    rows = np.unique(np.linspace(0, points.n - 1, TUNING.checked_points).astype(np.intp))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    rows = np.unique(np.linspace(0, points.n - 1, LIMITS.checked_points).astype(np.intp))
+    with without_warnings():
         again = transform(model, points.take(rows))
-    off = np.abs(again - trained[rows]).max(axis=1) > TUNING.tolerance * np.nanmax(np.abs(trained))
+    off = np.abs(again - trained[rows]).max(axis=1) > LIMITS.tolerance * np.nanmax(np.abs(trained))
     if off.any():
         raise ValueError(
             f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not"
@@ -195,26 +184,35 @@ def transform(model: BaseEstimator, X: Any) -> np.ndarray:
         return np.asarray(model.transform(X), dtype=np.float64)
 
 
-def transform_new(model: BaseEstimator, new: Points | None, max_points: int) -> np.ndarray | None:
-    """Transform the first ``max_points`` of the new points."""
+def transform_new(model: BaseEstimator, new: Points | None) -> np.ndarray | None:
+    """Transform the new points that are drawn."""
     if new is None:
         return None
     check_columns(model, new)
     try:
-        return transform(model, new.take(np.arange(min(new.n, max_points))))
+        return transform(model, new.take(np.arange(min(new.n, LIMITS.drawn_new))))
     except ValueError as error:
         raise ValueError(f"{new.argument} cannot be transformed: {error}") from error
 
 
-def _training_coordinates(model: BaseEstimator) -> np.ndarray | None:
-    """Return ``embedding_``, or None if the model has none (fitted to a stream, for example)."""
-    try:
-        return model.embedding_
-    except AttributeError:
-        return None
+# --- for all parts of a report ------------------------------------------------------------------------------
 
 
-def given_columns(points: Points) -> list[Column]:
-    """Return the labels and the further columns."""
-    columns = [] if points.labels is None else [Column("label", points.labels, "label")]
-    return columns + [Column(name, values, "extra") for name, values in points.extra.items()]
+def sample_rows(n: int, max_rows: int, seed: int) -> np.ndarray:
+    """Return at most ``max_rows`` of ``n`` indices, ascending."""
+    if n <= max_rows:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Return a dense array of floats."""
+    return np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Ignore the warnings of further fits and transforms, since the first fit has given them already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 from eigenscape.app.report._columns import pack
 from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._points import Points
-
-#: Maximum number of bytes of all thumbnails, and the limits of the longer side in pixels.
-_MAX_BYTES, _MAX_SIDE, _MIN_SIDE = 3_000_000, 64, 8
+from eigenscape.app.report._tables import LIMITS
 
 
 def thumbnails(
@@ -32,17 +30,17 @@ def thumbnails(
     found = _find_images(points, images)
     if found is None:
         return None, ""
-    height, width = found.shape[1:3]
-    factor = max(1, -(-max(height, width) // _MAX_SIDE))
-    while len(rows) * _reduced_size(found, factor) > _MAX_BYTES:
+    side = max(found.shape[1:3])
+    factor = max(1, -(-side // LIMITS.image_side))
+    while len(rows) * _reduce(found[:1], factor).size > LIMITS.image_bytes:
         factor += 1
-        if max(height, width) // factor < min(_MIN_SIDE, max(height, width)):
-            return (
-                None,
-                f"Thumbnails of {format_count(len(rows))} points would be too large and are left out.",
-            )
-    made = np.concatenate([_reduce(part, factor) for part in _parts(found, rows)])
-    made = _as_bytes(made, found.dtype == np.uint8)
+        if side // factor < min(LIMITS.least_image_side, side):
+            remark = f"Thumbnails of {format_count(len(rows))} points would be too large and are left out."
+            return None, remark
+    # in parts, so that not all are copied in double precision at once
+    step = max(1, 50_000_000 // max(1, 8 * int(np.prod(found.shape[1:]))))
+    parts = [_reduce(np.asarray(found[rows[i : i + step]]), factor) for i in range(0, len(rows), step)]
+    made = _as_bytes(np.concatenate(parts), found.dtype == np.uint8)
     shape = [*made.shape[1:3], 1 if made.ndim == 3 else made.shape[3]]
     return {"shape": shape, "pixels": pack(made.ravel(), "<u1")}, ""
 
@@ -63,18 +61,6 @@ def _find_images(points: Points, images: ArrayLike | None) -> np.ndarray | None:
     if pictures.dtype.kind not in "fiub":
         raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
     return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
-
-
-def _reduced_size(images: np.ndarray, factor: int) -> int:
-    """Return the number of bytes of one reduced image."""
-    height, width = (max(1, side // factor) for side in images.shape[1:3])
-    return height * width * (1 if images.ndim == 3 else images.shape[3])
-
-
-def _parts(images: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
-    """Return the images of the rows in parts, so that not all are copied in double precision at once."""
-    step = max(1, 50_000_000 // max(1, 8 * int(np.prod(images.shape[1:]))))
-    return [np.asarray(images[rows[i : i + step]]) for i in range(0, len(rows), step)]
 
 
 def _reduce(images: np.ndarray, factor: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from eigenscape._checks import missing_labels
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._tables import LIMITS
 from eigenscape.quality import LocalizedCoordinate
 
 
@@ -47,7 +47,7 @@ def _sentence(
     share = format_percent(min(found.share for found in group))
     who = f"{_named(points, ids)}{_label(points, labels)}"
     spread = max(found.spread for found in group)
-    if spread <= TUNING.almost_equal:
+    if spread <= LIMITS.almost_equal:
         others = f"all other points are almost equal in {'them' if many else 'it'}"
     else:
         extent = "at most " if many else ""
@@ -62,8 +62,8 @@ def _sentence(
 
 
 def _named(points: np.ndarray, ids: np.ndarray | None) -> str:
-    named = ", ".join(point_name(int(i), ids) for i in points[: TUNING.named])
-    more = len(points) - TUNING.named
+    named = ", ".join(point_name(int(i), ids) for i in points[: LIMITS.named])
+    more = len(points) - LIMITS.named
     return named if more <= 0 else f"{named} and {format_count(more)} more"
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._tables import LIMITS
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
@@ -45,9 +45,8 @@ class Dominance:
     def subject(self) -> str:
         """The columns and their share, as the beginning of a sentence."""
         quoted = self._quoted
-        share = (
-            f"{format_percent(self.share)} of the total variance of {format_count(self.n_columns)} columns"
-        )
+        total = f"of the total variance of {format_count(self.n_columns)} columns"
+        share = f"{format_percent(self.share)} {total}"
         if len(quoted) == 1:
             return f"Column {quoted[0]} has {share}"
         each = ", ".join(format_percent(value) for value in self.shares)
@@ -60,7 +59,7 @@ class Dominance:
     @property
     def first_coordinate(self) -> str:
         """A clause on the first coordinate if it is almost the column with the largest share."""
-        if self.correlation is None or abs(self.correlation) < TUNING.min_correlation:
+        if self.correlation is None or abs(self.correlation) < LIMITS.min_correlation:
             return ""
         first = f"“{shorten(self.names[0])}”" if self.named else self.names[0]
         return f"; coordinate 1 is almost {first} (correlation {self.correlation:.3f})"
@@ -78,7 +77,7 @@ class Dominance:
         return self._amount(f"columns {', '.join(others)} and {last}" if others else f"column {last}")
 
     def _amount(self, columns: str) -> str:
-        return f"almost {columns} alone" if self.share >= TUNING.almost_one else f"mostly {columns}"
+        return f"almost {columns} alone" if self.share >= LIMITS.almost_one else f"mostly {columns}"
 
 
 def depends_on_scales(model: BaseEstimator) -> bool:
@@ -118,13 +117,10 @@ def find_reference_dominance(
 
 
 def _find_columns(X: Any, names: Sequence[str], embedding: np.ndarray | None = None) -> Dominance | None:
-    if getattr(X, "ndim", 0) != 2:
-        return None
-    found = dominant_columns(X)
+    found = dominant_columns(X) if getattr(X, "ndim", 0) == 2 else None
     if found is None:
         return None
-    width = X.shape[1]
-    named = len(names) == width
+    named = len(names) == X.shape[1]
     chosen = tuple(names[j] if named else f"column {j + 1}" for j in found.columns)
     correlation = None if embedding is None else _correlation(X[:, [found.columns[0]]], embedding[:, 0])
     return Dominance(chosen, found.shares, found.n_columns, named, correlation)
@@ -134,8 +130,7 @@ def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
     """Return the correlation of a column (n, 1) and a coordinate (n,); None if one is constant."""
     values = np.asarray(column.todense() if hasattr(column, "todense") else column, dtype=np.float64).ravel()
     known = np.isfinite(values) & np.isfinite(coordinate)
-    first, second = (
-        (v[known] - v[known].mean() for v in (values, coordinate)) if known.any() else (values,) * 2
-    )
+    pair = np.stack([values[known], coordinate[known]])
+    first, second = pair - pair.mean(axis=1, keepdims=True) if known.any() else pair
     size = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / size if size > 0 else None
