@@ -23,11 +23,11 @@ from eigenscape import (
 from eigenscape.app.report import _measures, write_comparison, write_report
 from eigenscape.app.report._conclusion import ComparedModel, conclude
 from eigenscape.app.report._details import GraphDetails
-from eigenscape.app.report._formatting import format_percent
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import as_points
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._rules import RULES, Case
+from eigenscape.app.report._texts import format_percent
 from eigenscape.app.report._verdicts import Advice, advise, grades, neighborhood_grade, resolve, sentences
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._map_data import check_max_points
+from eigenscape.app.report._map_data import check_max_points, thumbnails
 from eigenscape.app.report._points import as_points
-from eigenscape.app.report._tables import LIMITS
-from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.app.report._texts import LIMITS
 
 
 def unpack(pack: dict[str, Any]) -> np.ndarray:

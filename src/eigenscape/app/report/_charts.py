@@ -13,12 +13,10 @@ import numpy as np
 
 from eigenscape._format import escape_controls
 from eigenscape._palette import category_colors
-from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._details import GraphDetails
-from eigenscape.app.report._formatting import format_number
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss, Movement
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS, format_number, shorten
 from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
 
 #: SVG elements by the id of their place.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from eigenscape._checks import missing_labels
 from eigenscape._palette import legend_order
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS, shorten
 
 #: Code of a missing value among numbers that are rounded to 16 bits.
 _MISSING_CODE = 65_535
@@ -41,17 +41,16 @@ class Column:
         integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
         return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
 
-    def take(self, rows: np.ndarray) -> Column:
-        """Return the column of some rows."""
-        return Column(self.name, self.values[rows], self.group)
-
     def append(self, others: np.ndarray | None, count: int) -> Column:
         """Append the values of ``count`` further points; missing values if ``others`` does not fit."""
         if count == 0:
             return self
-        if others is None or not _same_kind(self.values, others):
-            others = _missing_values(self.values, count)
-        return Column(self.name, np.concatenate([_nullable(self.values), _nullable(others)]), self.group)
+        values = _nullable(self.values)
+        missing = {"O": None, "M": "NaT"}.get(values.dtype.kind, np.nan)
+        further = np.full(count, missing, dtype=values.dtype)
+        if others is not None and _nullable(others).dtype.kind == values.dtype.kind:
+            further = _nullable(others)
+        return Column(self.name, np.concatenate([values, further]), self.group)
 
 
 def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -> Column:
@@ -83,23 +82,11 @@ def _convert_objects(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _same_kind(first: np.ndarray, second: np.ndarray) -> bool:
-    """Return whether both arrays are texts, both dates, or both numbers."""
-    return all((first.dtype.kind in kinds) == (second.dtype.kind in kinds) for kinds in ("OUS", "M"))
-
-
 def _nullable(values: np.ndarray) -> np.ndarray:
-    """Convert to a type with a missing value."""
+    """Convert to a type with a missing value: texts, dates or numbers."""
     if values.dtype.kind in "OM":
         return values
-    return values.astype(object) if values.dtype.kind in "USb" else values.astype(np.float64)
-
-
-def _missing_values(values: np.ndarray, count: int) -> np.ndarray:
-    """Return ``count`` missing values of the kind of ``values``."""
-    if values.dtype.kind in "OUSb":
-        return np.full(count, None, dtype=object)
-    return np.full(count, "NaT", dtype=values.dtype) if values.dtype.kind == "M" else np.full(count, np.nan)
+    return values.astype(object if values.dtype.kind in "USb" else np.float64)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------
@@ -161,8 +148,6 @@ def encode(column: Column) -> dict[str, Any]:
 
 def _fits_single(known: np.ndarray) -> bool:
     """Return whether single precision keeps six digits of the values and of their differences."""
-    if len(known) == 0:
-        return True
     span, size = float(known.max() - known.min()), float(np.abs(known).max())
     small_integers = size < 2**24 and bool((known == np.floor(known)).all())
     return size < 1e37 and (span == 0 or size <= 1e3 * span or small_integers)
@@ -193,13 +178,6 @@ def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]
     codes[~missing] = rank[inverse]
     shown = [shorten(f"{int(names[i])}" if numbers else names[i]) for i in order]
     return codes, shown, [int(counts[i]) for i in order]
-
-
-def shorten(value: object) -> str:
-    """Return the printable characters of a text, shortened to 120 characters."""
-    text = "".join(character for character in str(value)[: LIMITS.text_length + 1] if character.isprintable())
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= LIMITS.text_length else text[: LIMITS.text_length - 1] + "…"
 
 
 def encoded_size(encoded: Mapping[str, Any]) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import platform
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -15,23 +13,20 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.io.models import fingerprint
-from eigenscape.app.report._formatting import format_percent
 from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
 from eigenscape.app.report._refits import Movement
-from eigenscape.app.report._tables import LIMITS
-from eigenscape.app.report._texts import evaluate, fill
+from eigenscape.app.report._texts import LIMITS, TABLES, evaluate, fill, format_percent
 from eigenscape.app.report.few_points import point_name
 
 Details = list[tuple[str, ...]]
 Timings = Mapping[str, float] | Iterable[tuple[str, float]]
 
-SECTIONS = tomllib.loads(files(__package__).joinpath("sections.toml").read_text(encoding="utf-8"))
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
 def sections(kind: str, names: dict[str, Any]) -> list[dict[str, Any] | None]:
     """Return the "sections" or "tiles" of a page with their texts; None for those without a value."""
-    rows = SECTIONS[kind]
+    rows = TABLES[kind]
     return [None if evaluate(row["when"], names) is None else _section(row, names) for row in rows]
 
 
@@ -43,7 +38,7 @@ def _section(row: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
 
 def details(kind: str, **names: Any) -> Details:
     """Return the details of a kind: names and texts."""
-    return _facts(SECTIONS["details"][kind], names)
+    return _facts(TABLES["details"][kind], names)
 
 
 def _facts(rows: Iterable[list[str]], names: dict[str, Any]) -> Details:

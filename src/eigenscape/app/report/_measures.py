@@ -9,39 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from eigenscape import quality
 from eigenscape._checks import missing_labels
+from eigenscape.app.report import _refits
 from eigenscape.app.report._points import Points, as_dense, has_rows, sample_rows, without_warnings
 from eigenscape.app.report._references import ReferenceData, reference_distances
-from eigenscape.app.report._refits import (
-    EXPECTED_ERRORS,
-    Loss,
-    Movement,
-    Subset,
-    UnmeasuredError,
-    compute_loss,
-    first_line,
-    has_kernel,
-    movement,
-    refit_subset,
-    refit_with_more_coordinates,
-)
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, UnmeasuredError, first_line
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report.scales import Dominance, find_dominance, find_reference_dominance
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import described
-from eigenscape.quality import (
-    Estimate,
-    LocalizedCoordinate,
-    NeighborsKept,
-    Purity,
-    coranking_curve,
-    localized_coordinates,
-    neighbor_purity,
-    neighbors_kept,
-    residual_variance,
-    sampled_continuity,
-    sampled_trustworthiness,
-)
+from eigenscape.quality import Estimate, LocalizedCoordinate, NeighborsKept, Purity
 from eigenscape.quality.residual import geodesic_blocks
 
 
@@ -130,10 +108,10 @@ def measure(
     """
     measures = Measures(max(1, min(LIMITS.n_neighbors, (points.n - 2) // 2)))
     reference = _attempt(lambda: reference_distances(model, points, seed, metric))
-    subset = _attempt(lambda: refit_subset(model, points, seed))
+    subset = _attempt(lambda: _refits.refit_subset(model, points, seed))
     wide: Any = "not computed"
     if not brief:
-        wide = _attempt(lambda: refit_with_more_coordinates(model, points, _known(subset)))
+        wide = _attempt(lambda: _refits.refit_with_more_coordinates(model, points, _known(subset)))
     _add_faults(measures, model, points, embedding, reference, seed)
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "purity": lambda: _purity(embedding, points.labels, seed),
@@ -141,8 +119,8 @@ def measure(
         "spectrum": lambda: _spectrum(measures, model, wide, subset),
         "reconstruction error": lambda: _reconstruction(model, points, seed),
         "residual variance": lambda: _residual(model, _known(reference), embedding, wide, subset, seed),
-        "loss": lambda: {"loss": compute_loss(model, points, held_out, seed)},
-        "movement": lambda: {"movement": movement(model, points, _known(subset), shown, seed)},
+        "loss": lambda: {"loss": _refits.compute_loss(model, points, held_out, seed)},
+        "movement": lambda: {"movement": _refits.movement(model, points, _known(subset), shown, seed)},
     }
     for name, compute in steps.items():
         if brief and name in ("spectrum", "reconstruction error"):
@@ -174,7 +152,7 @@ def _add_faults(
     measures: Measures, model: BaseEstimator, points: Points, embedding: np.ndarray, reference: Any, seed: int
 ) -> None:
     """Find coordinates that few points carry, and columns that dominate the distances."""
-    measures.localized = localized_coordinates(embedding)
+    measures.localized = quality.localized_coordinates(embedding)
     if not has_rows(model, points):
         return
     rows = sample_rows(points.n, LIMITS.max_labelled if points.stream else points.n, seed)
@@ -216,10 +194,10 @@ def _neighbors(
     options["metric"] = reference.metric
     data, k = (reference.data, embedded), measures.n_neighbors
     return {
-        "kept": neighbors_kept(*data, k, **options),
-        "trust": sampled_trustworthiness(*data, k, **options),
-        "continuity": sampled_continuity(*data, k, **options),
-        "curve": coranking_curve(*data, sizes, **options),
+        "kept": quality.neighbors_kept(*data, k, **options),
+        "trust": quality.sampled_trustworthiness(*data, k, **options),
+        "continuity": quality.sampled_continuity(*data, k, **options),
+        "curve": quality.coranking_curve(*data, sizes, **options),
     }
 
 
@@ -235,7 +213,7 @@ def _purity(embedding: np.ndarray, labels: np.ndarray | None, seed: int) -> dict
     if len(rows) < 3 or len(names) < 2 or len(names) > len(rows) / 2:
         raise UnmeasuredError("the labels are missing, all equal, or almost all different")
     count = max(1, min(LIMITS.n_neighbors, len(rows) - 1, int(counts.max()) - 1))
-    return {"purity": neighbor_purity(embedding[rows], labels[rows].astype(str), count)}
+    return {"purity": quality.neighbor_purity(embedding[rows], labels[rows].astype(str), count)}
 
 
 # --- spectrum -----------------------------------------------------------------------------------------------
@@ -286,7 +264,7 @@ def _residual(
     """Return the residual variance by number of coordinates, from the fit ``wide`` if there is one."""
     metric, text = reference.metric, reference.text
     data, coordinates = reference.data, reference.select(embedding)
-    nested = not isinstance(wide, str) and has_kernel(wide)
+    nested = not isinstance(wide, str) and _refits.has_kernel(wide)
     if isinstance(subset, Subset):
         data = _restrict(reference, subset)
         coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[subset.rows]
@@ -298,7 +276,9 @@ def _residual(
             metric, text = "precomputed", "distances in the data are geodesic, along the neighbourhood graph"
     d = coordinates.shape[1]
     counts = np.arange(1 if nested else d, d + 1)
-    values = [residual_variance(data, coordinates[:, :c], metric=metric, random_state=seed) for c in counts]
+    values = [
+        quality.residual_variance(data, coordinates[:, :c], metric=metric, random_state=seed) for c in counts
+    ]
     return {"residual": Residual(counts, np.array(values), text)}
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import with_small_indices
 from eigenscape.app.io import Table
 from eigenscape.app.report._columns import as_column
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import is_objects
 from eigenscape.streams import as_chunks, can_repeat

@@ -11,17 +11,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._points import (
-    Points,
-    as_dense,
-    has_rows,
-    is_pairwise,
-    pairwise_kind,
-    sample_rows,
-    without_warnings,
-)
+from eigenscape.app.report import _points
+from eigenscape.app.report._points import Points, as_dense, sample_rows
 from eigenscape.app.report._refits import UnmeasuredError
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators._base import Estimator
 from eigenscape.kernels.pairwise import evaluate_pairs
 from eigenscape.options import flattened
@@ -48,8 +41,8 @@ def reference_distances(
 
     If ``metric`` is None, the metric of the model is used.
     """
-    if not has_rows(model, points):
-        return (_pairwise_reference if is_pairwise(model) else _object_reference)(model, points, seed)
+    if not _points.has_rows(model, points):
+        return (_pairwise_reference if _points.is_pairwise(model) else _object_reference)(model, points, seed)
     metric = _metric_of(model) if metric is None else metric
     name = "Euclidean" if metric == "euclidean" else metric
     text = f"distances in the data are {name} distances between rows"
@@ -76,7 +69,7 @@ def _all_finite(X: np.ndarray) -> bool:
 
 def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData:
     """Return the distances of a precomputed matrix."""
-    X, kind = points.X, pairwise_kind(model)
+    X, kind = points.X, _points.pairwise_kind(model)
     if X.shape[0] != X.shape[1]:
         raise UnmeasuredError("distances to landmarks do not determine the neighbours of a point")
     if kind == "distance" and not sparse.issparse(X):
@@ -127,7 +120,7 @@ def _object_reference(model: BaseEstimator, points: Points, seed: int) -> Refere
     rows = sample_rows(points.n, LIMITS.objects, seed)
     objects = np.empty(len(rows), dtype=object)
     objects[:] = [points.X[i] for i in rows]
-    with without_warnings():
+    with _points.without_warnings():
         values = evaluate_pairs(function, objects, objects)
     metric = model._pairwise_parameter == "metric"
     how = "computed by the given function" if metric else "those implied by the given function"

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from eigenscape.app.report._points import Points, has_rows, is_pairwise, sample_rows, without_warnings
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import NotConvergedError, UndefinedKernelError
 from eigenscape.quality import linear_alignment, perturbation_stability

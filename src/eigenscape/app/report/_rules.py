@@ -20,8 +20,7 @@ from eigenscape._parameters import declared_parameters
 from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
-from eigenscape.app.report._tables import LIMITS, TABLES
-from eigenscape.app.report._texts import evaluate
+from eigenscape.app.report._texts import LIMITS, TABLES, evaluate
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described

@@ -12,8 +12,7 @@ from typing import Literal
 
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._rules import RULES, Case, Direction, Rule
-from eigenscape.app.report._tables import TABLES
-from eigenscape.app.report._texts import evaluate, fill
+from eigenscape.app.report._texts import TABLES, evaluate, fill
 
 Grade = Literal["good", "fair", "poor"]
 _GRADES: tuple[Grade, ...] = ("good", "fair", "poor")

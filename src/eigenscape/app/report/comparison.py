@@ -11,22 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
+from eigenscape.app.report import _details
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._conclusion import ComparedModel, conclude, measures_table
-from eigenscape.app.report._details import (
-    Timings,
-    data_details,
-    details,
-    parameter_details,
-    seconds_by_stage,
-    version_details,
-)
-from eigenscape.app.report._formatting import format_count
+from eigenscape.app.report._details import Timings, seconds_by_stage
 from eigenscape.app.report._map_data import Drawing
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._points import check_model, embed, transform_new
+from eigenscape.app.report._texts import format_count
 from eigenscape.options import flattened
 from eigenscape.quality import procrustes
 
@@ -127,11 +121,11 @@ def write_comparison(
     data, omitted_remark = drawing.script_data(_aligned_maps(compared, drawing.rows), columns)
     aligned = "Every map is rotated, reflected and scaled to match the first."
     remarks = [drawing.remark, aligned, input_remark, drawing.image_remark, omitted_remark]
-    curves = {one.name: one.measures.curve for one in compared if one.measures.curve is not None}
+    curves = {one.name: one.m.curve for one in compared if one.m.curve is not None}
     seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
-    charts = {"chart-curve": curve_chart(curves, first.measures.n_compared)} if curves else {}
+    charts = {"chart-curve": curve_chart(curves, first.m.n_compared)} if curves else {}
     charts |= {"chart-timing": timing_chart(seconds)} if seconds else {}
-    omitted = [(one.name, *reason) for one in compared for reason in one.measures.omitted.items()]
+    omitted = [(one.name, *reason) for one in compared for reason in one.m.omitted.items()]
     peak = memory if isinstance(memory, (int, float)) else peak_memory()
     return write_page(
         path,
@@ -149,10 +143,11 @@ def write_comparison(
         omitted=[(f"{model}, {name}", reason) for model, name, reason in omitted],
         command=command,
         parameter_details=[
-            (f"{one.name} ({type(one.model).__name__})", *parameter_details(one.model)) for one in compared
+            (f"{one.name} ({type(one.model).__name__})", *_details.parameter_details(one.model))
+            for one in compared
         ],
-        data_details=data_details(points, first.model) + details("process", peak=peak),
-        version_details=version_details(),
+        data_details=_details.data_details(points, first.model) + _details.details("process", peak=peak),
+        version_details=_details.version_details(),
     )
 
 
@@ -209,7 +204,7 @@ def _model_columns(compared: list[ComparedModel], drawing: Drawing) -> list[Colu
     """Return the columns of each model, prefixed with its name."""
     columns = []
     for one in compared:
-        columns += drawing.model_columns(one.model, one.measures, None, f"{one.name}: ")
+        columns += drawing.model_columns(one.model, one.m, None, f"{one.name}: ")
         for i, values in enumerate(one.embedding[:, :2].T):
             columns.append(drawing.column(f"{one.name}: coordinate {i + 1}", values, "model"))
     return columns

@@ -15,27 +15,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
+from eigenscape.app.report import _details
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._details import (
-    Timings,
-    data_details,
-    details,
-    graph_details,
-    least_stable,
-    parameter_details,
-    seconds_by_stage,
-    sections,
-    version_details,
-)
-from eigenscape.app.report._formatting import format_count
+from eigenscape.app.report._details import Timings, graph_details, seconds_by_stage
 from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import embed, transform_new
 from eigenscape.app.report._rules import Case
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS, format_count
 from eigenscape.app.report._verdicts import grades, summarize
 
 
@@ -160,15 +150,17 @@ def write_report(
         placing=placing is not None,
         remark=" ".join(filter(None, remarks)),
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
-        tiles=sections("tiles", names),
-        sections=sections("sections", names),
+        tiles=_details.sections("tiles", names),
+        sections=_details.sections("sections", names),
         charts=report_charts(measures, d, graph, seconds),
-        least_stable=least_stable(measures.movement, points.ids),
+        least_stable=_details.least_stable(measures.movement, points.ids),
         omitted=[(name[:1].upper() + name[1:], reason) for name, reason in reasons.items()],
         command=command,
-        parameter_details=parameter_details(model),
-        fitted_details=details("fitted", fitted=vars(model)),
-        data_details=data_details(points, model),
-        version_details=version_details(),
-        costs=details("costs", fit=sum(seconds.values()), measuring=measuring, memory=memory, peak=peak),
+        parameter_details=_details.parameter_details(model),
+        fitted_details=_details.details("fitted", fitted=vars(model)),
+        data_details=_details.data_details(points, model),
+        version_details=_details.version_details(),
+        costs=_details.details(
+            "costs", fit=sum(seconds.values()), measuring=measuring, memory=memory, peak=peak
+        ),
     )

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._columns import shorten
-from eigenscape.app.report._formatting import format_count, format_percent
-from eigenscape.app.report._tables import LIMITS
+from eigenscape.app.report._texts import LIMITS, TABLES, fill, shorten
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
@@ -42,42 +40,32 @@ class Dominance:
         return float(self.shares.sum())
 
     @property
-    def subject(self) -> str:
-        """The columns and their share, as the beginning of a sentence."""
-        quoted = self._quoted
-        total = f"of the total variance of {format_count(self.n_columns)} columns"
-        share = f"{format_percent(self.share)} {total}"
-        if len(quoted) == 1:
-            return f"Column {quoted[0]} has {share}"
-        each = ", ".join(format_percent(value) for value in self.shares)
-        return f"Columns {', '.join(quoted[:-1])} and {quoted[-1]} have {share} ({each})"
+    def quoted(self) -> list[str]:
+        """Names in quotation marks, or numbers."""
+        return [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
 
     @property
-    def _quoted(self) -> list[str]:
-        return [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
+    def subject(self) -> str:
+        """The columns and their share, as the beginning of a sentence."""
+        return self._text("subject")
 
     @property
     def first_coordinate(self) -> str:
         """A clause on the first coordinate if it is almost the column with the largest share."""
-        if self.correlation is None or abs(self.correlation) < LIMITS.min_correlation:
-            return ""
-        first = f"“{shorten(self.names[0])}”" if self.named else self.names[0]
-        return f"; coordinate 1 is almost {first} (correlation {self.correlation:.3f})"
+        return self._text("first_coordinate")
 
     @property
     def extent(self) -> str:
         """How much of the distances the columns are: "almost this column alone" or "mostly these columns"."""
-        these = "this column" if len(self.names) == 1 else "these columns"
-        return self._amount(these)
+        return self._text("extent")
 
     @property
     def named_extent(self) -> str:
         """The same with the names, for sentences that do not follow :attr:`subject`."""
-        *others, last = self._quoted
-        return self._amount(f"columns {', '.join(others)} and {last}" if others else f"column {last}")
+        return self._text("named_extent")
 
-    def _amount(self, columns: str) -> str:
-        return f"almost {columns} alone" if self.share >= LIMITS.almost_one else f"mostly {columns}"
+    def _text(self, name: str) -> str:
+        return fill(TABLES["dominance"][name], {"found": self, "limits": LIMITS})
 
 
 def depends_on_scales(model: BaseEstimator) -> bool:
