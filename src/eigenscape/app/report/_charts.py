@@ -19,9 +19,6 @@ from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._texts import LIMITS, format_number, shorten
 from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
 
-#: SVG elements by the id of their place.
-Charts = dict[str, str]
-
 _BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
 _SIZE = (5.6, 3.1)
 
@@ -56,17 +53,13 @@ def _name(text: str) -> str:
     return short if len(short) <= LIMITS.name_length else f"{short[: LIMITS.name_length - 1]}…"
 
 
-def _integer_ticks(axis: Any) -> None:
-    axis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
-
-
 def _spectrum_chart(spectrum: Spectrum) -> str:
     values = spectrum.values[:30]
     colors = np.where(np.arange(len(values)) < spectrum.n_kept, _BLUE, _GREY)
     colors = np.where(values < 0, _RED, colors)
     ax = _axes("coordinate", "eigenvalue")
     ax.bar(np.arange(1, len(values) + 1), values, color=colors.tolist(), width=0.75)
-    _integer_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
     low, high = float(values.min()), float(values.max())
     if len(values) > 1 and low > 0.5 * high > 0:  # bars from zero would look equal
         margin = 0.15 * (high - low) or 0.01 * high
@@ -82,7 +75,7 @@ def _residual_chart(residual: Residual, n_coordinates: int) -> str:
     here = residual.counts == n_coordinates
     ax.plot(residual.counts[here], residual.values[here], color=_BLUE, marker="o", markersize=10)
     ax.set_ylim(bottom=0)
-    _integer_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
     return _svg(ax, "chart-residual")
 
 
@@ -152,8 +145,8 @@ def timing_chart(seconds: dict[str, float]) -> str:
 
 def report_charts(
     m: Measures, n_coordinates: int, graph: GraphDetails | None, seconds: dict[str, float]
-) -> Charts:
-    """Return the charts of all measures that were computed."""
+) -> dict[str, str]:
+    """Return the charts of all measures that were computed: SVG elements by the id of their place."""
     residual = m.residual if m.residual is not None and len(m.residual.counts) > 1 else None
     movement = m.movement if m.movement is not None and m.movement.median is not None else None
     charts: dict[str, tuple[Any, Callable[..., str]]] = {

@@ -131,11 +131,9 @@ def encode(column: Column) -> dict[str, Any]:
     head = {"name": shorten(column.name), "group": column.group}
     if column.is_categorical():
         return {**head, "kind": "names", **_encode_categories(column.values)}
-    values, kind = column.values, "numbers"
-    if values.dtype.kind == "M":
-        kind = "dates"
-        milliseconds = values.astype("datetime64[ms]").astype(np.float64)
-        values = np.where(np.isnat(values), np.nan, milliseconds)
+    values, kind = column.values, "dates" if column.values.dtype.kind == "M" else "numbers"
+    if kind == "dates":
+        values = np.where(np.isnat(values), np.nan, values.astype("datetime64[ms]").astype(np.float64))
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]
     # The colour scale ends at the percentiles, so that outliers do not compress it.

@@ -53,11 +53,6 @@ class GraphDetails:
     sizes: np.ndarray  # number of points of each connected component, descending
     degrees: np.ndarray | None = None  # number of edges of each point
 
-    @property
-    def median(self) -> int:
-        """Median number of edges of a point."""
-        return int(np.median(self.degrees)) if self.degrees is not None else 0
-
 
 def graph_details(model: BaseEstimator) -> GraphDetails | None:
     """Return the components and degrees of the graph, or None if the model uses no graph."""

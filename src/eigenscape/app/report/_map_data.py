@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,19 +30,10 @@ class Drawing:
     image_remark: str
 
     @classmethod
-    def from_arguments(
-        cls,
-        table_or_X: Any,
-        held_out: Any,
-        labels: ArrayLike | None,
-        ids: ArrayLike | None,
-        extra: Mapping[str, ArrayLike] | None,
-        images: ArrayLike | None,
-        max_points: int | None,
-        seed: int,
+    def from_points(
+        cls, points: Points, held_out: Any, images: ArrayLike | None, max_points: int | None, seed: int
     ) -> Drawing:
         """Validate the arguments that reports and comparisons share."""
-        points = as_points(table_or_X, labels, ids, extra)
         new = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
         rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
         return cls(points, new, rows, *thumbnails(points, images, rows))
@@ -127,13 +118,12 @@ class Drawing:
         """Return the data of the script, and a sentence on columns omitted for lack of space."""
         encoded: list[dict[str, Any]] = []
         omitted, space = [], max(LIMITS.column_bytes, 8 * len(self.rows))
-        for column in columns:
-            made = encode(column) if isinstance(column, Column) else column
-            if encoded_size(made) > space:
+        for made in (encode(column) if isinstance(column, Column) else column for column in columns):
+            if encoded_size(made) <= space:
+                space -= encoded_size(made)
+                encoded.append(made)
+            else:
                 omitted.append(made["name"])
-                continue
-            space -= encoded_size(made)
-            encoded.append(made)
         n = len(self.rows)
         return {
             "maps": maps,

@@ -11,10 +11,9 @@ from sklearn.base import BaseEstimator
 
 from eigenscape import quality
 from eigenscape._checks import missing_labels
-from eigenscape.app.report import _refits
-from eigenscape.app.report._points import Points, as_dense, has_rows, sample_rows, without_warnings
-from eigenscape.app.report._references import ReferenceData, reference_distances
-from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, UnmeasuredError, first_line
+from eigenscape.app.report import _points, _refits
+from eigenscape.app.report._points import Points, ReferenceData, UnmeasuredError, has_rows, sample_rows
+from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, first_line
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report.scales import Dominance, find_dominance, find_reference_dominance
 from eigenscape.estimators._inverse import InverseMixin
@@ -107,12 +106,10 @@ def measure(
     metric of the data, by default the one of the model.
     """
     measures = Measures(max(1, min(LIMITS.n_neighbors, (points.n - 2) // 2)))
-    reference = _attempt(lambda: reference_distances(model, points, seed, metric))
+    reference = _attempt(lambda: _points.reference_distances(model, points, seed, metric))
     subset = _attempt(lambda: _refits.refit_subset(model, points, seed))
-    wide: Any = "not computed"
-    if not brief:
-        wide = _attempt(lambda: _refits.refit_with_more_coordinates(model, points, _known(subset)))
-    _add_faults(measures, model, points, embedding, reference, seed)
+    wide = "" if brief else _attempt(lambda: _refits.refit_wider(model, points, _known(subset)))
+    vars(measures).update(_faults(model, points, embedding, reference, seed))
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "purity": lambda: _purity(embedding, points.labels, seed),
         "neighbours": lambda: _neighbors(measures, _known(reference), embedding, seed),
@@ -148,23 +145,25 @@ def _known(found: Any) -> Any:
     return found
 
 
-def _add_faults(
-    measures: Measures, model: BaseEstimator, points: Points, embedding: np.ndarray, reference: Any, seed: int
-) -> None:
-    """Find coordinates that few points carry, and columns that dominate the distances."""
-    measures.localized = quality.localized_coordinates(embedding)
+def _faults(
+    model: BaseEstimator, points: Points, embedding: np.ndarray, reference: Any, seed: int
+) -> dict[str, Any]:
+    """Return coordinates that few points carry, and columns that dominate the distances."""
+    localized = quality.localized_coordinates(embedding)
+    found: dict[str, Any] = {"localized": localized}
     if not has_rows(model, points):
-        return
+        return found
     rows = sample_rows(points.n, LIMITS.max_labelled if points.stream else points.n, seed)
     X = points.take(rows) if points.stream else points.X
-    measures.rank = _rank(X, seed)
-    measures.dominance = find_dominance(model, X, points.names, embedding[rows])
+    found |= {"rank": _rank(X, seed), "dominance": find_dominance(model, X, points.names, embedding[rows])}
     if isinstance(reference, ReferenceData):
-        measures.reference_dominance = find_reference_dominance(model, reference.metric, X, points.names)
-    if measures.localized:
+        dominance = find_reference_dominance(model, reference.metric, X, points.names)
+        found["reference_dominance"] = dominance
+    if localized:
         totals = np.asarray(X.sum(axis=1)).ravel()
         uneven = totals.max() > LIMITS.uneven * max(float(np.median(totals)), 0.0)
-        measures.uneven_rows = bool(X.min() >= 0 and uneven)
+        found["uneven_rows"] = bool(X.min() >= 0 and uneven)
+    return found
 
 
 def _rank(X: Any, seed: int) -> int:
@@ -172,7 +171,7 @@ def _rank(X: Any, seed: int) -> int:
     n_columns = int(X.shape[1])
     if n_columns > LIMITS.rank_columns:
         return n_columns
-    rows = as_dense(X[sample_rows(X.shape[0], max(1000, LIMITS.rank_rows * n_columns), seed)])
+    rows = _points.as_dense(X[sample_rows(X.shape[0], max(1000, LIMITS.rank_rows * n_columns), seed)])
     if not np.isfinite(rows).all():
         return n_columns
     centred = rows - rows.mean(axis=0)
@@ -190,8 +189,7 @@ def _neighbors(
         raise UnmeasuredError("some points have no finite coordinates")
     measures.n_sampled = min(n, int(np.clip(LIMITS.max_distances // n, 100, LIMITS.n_samples)))
     sizes = np.unique(np.geomspace(1, min(n - 1, LIMITS.max_neighborhood), 30).round().astype(np.intp))
-    options: dict[str, Any] = {"n_samples": measures.n_sampled, "random_state": seed}
-    options["metric"] = reference.metric
+    options: Any = {"n_samples": measures.n_sampled, "random_state": seed, "metric": reference.metric}
     data, k = (reference.data, embedded), measures.n_neighbors
     return {
         "kept": quality.neighbors_kept(*data, k, **options),
@@ -247,7 +245,7 @@ def _negative_share(measures: Measures, model: BaseEstimator) -> float | None:
     reason = f"not computed for more than {LIMITS.max_spectrum} points; see the attribute negative_fraction_"
     if len(model.embedding_) <= LIMITS.max_spectrum or "landmarks_" in vars(model):
         try:
-            with without_warnings():
+            with _points.without_warnings():
                 return float(model.negative_fraction_)
         except (*EXPECTED_ERRORS, AttributeError) as error:  # a loaded or an ordinal model has no spectrum
             reason = first_line(error)
@@ -266,8 +264,11 @@ def _residual(
     data, coordinates = reference.data, reference.select(embedding)
     nested = not isinstance(wide, str) and _refits.has_kernel(wide)
     if isinstance(subset, Subset):
-        data = _restrict(reference, subset)
-        coordinates = np.asarray(wide.embedding_, dtype=np.float64) if nested else embedding[subset.rows]
+        data, chosen = subset.X, np.arange(len(subset.rows))
+        if metric == "precomputed":
+            _, i, chosen = np.intersect1d(reference.rows, subset.rows, return_indices=True)
+            data = reference.data[i][:, i]
+        coordinates = np.asarray(wide.embedding_)[chosen] if nested else embedding[subset.rows[chosen]]
         if getattr(described(model), "geodesic", False) and metric == "euclidean":
             n = data.shape[0]
             n_neighbors = min(vars(model).get("n_neighbors_", LIMITS.n_neighbors), n - 1)
@@ -282,25 +283,17 @@ def _residual(
     return {"residual": Residual(counts, np.array(values), text)}
 
 
-def _restrict(reference: ReferenceData, subset: Subset) -> Any:
-    """Return the reference data of the points of a subset."""
-    if reference.metric != "precomputed":
-        return subset.X
-    everything = reference.data.shape[0] == len(subset.rows)
-    return reference.data if everything else reference.data[subset.rows][:, subset.rows]
-
-
 def _reconstruction(model: BaseEstimator, points: Points, seed: int) -> dict[str, Any]:
     """Return the root mean square distance between rows and their reconstruction, over their spread."""
     if not has_rows(model, points):
         raise UnmeasuredError("the data are not rows of features")
     if not callable(getattr(model, "inverse_transform", None)):
         raise UnmeasuredError(f"{type(model).__name__} has no inverse_transform")
-    with without_warnings():
+    with _points.without_warnings():
         if isinstance(model, InverseMixin):
             return {"reconstruction": float(model.inverse_error_)}  # leave-one-out
         X = points.take(sample_rows(points.n, LIMITS.n_samples, seed))
-        again, rows = np.asarray(model.inverse_transform(model.transform(X)), dtype=np.float64), as_dense(X)
+        again, rows = model.inverse_transform(model.transform(X)), _points.as_dense(X)
         known = np.isfinite(rows)
         spread = np.square(np.where(known, rows - np.nanmean(rows, axis=0), 0.0)).sum()
         error = np.square(np.where(known, rows - again, 0.0)).sum()

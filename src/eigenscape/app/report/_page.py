@@ -13,6 +13,8 @@ from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.page import asset, bundle
+from eigenscape.app.report import _details
+from eigenscape.app.report._points import Points
 from eigenscape.app.report._texts import jinja
 
 
@@ -31,6 +33,7 @@ def _environment() -> Any:
     options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "finalize": _visible}
     environment = jinja(loader=loader, trim_blocks=True, lstrip_blocks=True, **options)
     environment.filters["sha256"] = _sha256
+    environment.globals["report"] = _details
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 
@@ -46,11 +49,15 @@ def _sha256(content: str) -> str:
     return base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
 
 
-def write_page(path: str | Path, force: bool, template: str, **content: Any) -> Path:
+def write_page(
+    path: str | Path, force: bool, template: str, points: Points, remarks: list[str], **content: Any
+) -> Path:
     """Render a template with its content and write the page atomically."""
-    style, script = f"{asset('map.css')}\n{asset('report.css')}", bundle("report.js")
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    page = _environment().get_template(template).render(style=style, script=script, now=now, **content)
+    content |= {"points": points, "remark": " ".join(filter(None, remarks))}
+    content |= {"of": f" of {Path(points.source).name}" if points.source else ""}
+    content |= {"style": f"{asset('map.css')}\n{asset('report.css')}", "script": bundle("report.js")}
+    content |= {"now": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    page = _environment().get_template(template).render(content)
     with whole_file(path, force=force) as part:
         Path(part).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)

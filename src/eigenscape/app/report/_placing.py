@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape.app.report._columns import pack
-from eigenscape.app.report._points import Points, has_rows, transform
-from eigenscape.app.report._refits import UnmeasuredError
+from eigenscape.app.report._points import Points, UnmeasuredError, has_rows, transform
 from eigenscape.app.report._texts import LIMITS, shorten
 from eigenscape.dictionary.source import ShiftedLinear
 from eigenscape.estimators._linear import LinearMixin

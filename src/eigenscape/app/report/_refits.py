@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from eigenscape.app.report._points import Points, has_rows, is_pairwise, sample_rows, without_warnings
+from eigenscape.app.report import _points
+from eigenscape.app.report._points import Points, UnmeasuredError, has_rows, is_pairwise, sample_rows
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import NotConvergedError, UndefinedKernelError
@@ -20,10 +21,6 @@ from eigenscape.quality.stability import quiet_clone, take
 #: Errors that a measure may raise for valid data, and that are shown on the page: the data or the parameters
 #: do not admit the measure, a solver fails, or memory does not suffice. Others are errors of programming.
 EXPECTED_ERRORS = (ValueError, NotConvergedError, ArithmeticError, MemoryError)
-
-
-class UnmeasuredError(ValueError):
-    """A measure is not defined for a model or its data; the message is the reason."""
 
 
 def first_line(error: BaseException) -> str:
@@ -51,21 +48,19 @@ class Subset:
 
 def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset:
     """Return the points of further fits."""
-    pairwise, reason = is_pairwise(model), ""
-    if isinstance(model, CompactMap):
-        reason = "a compact map cannot be fitted again"
-    elif get_tags(model).target_tags.required:
-        reason = f"{type(model).__name__} cannot be fitted again without its target y"
-    elif pairwise and points.X.shape[0] != points.X.shape[1]:
-        reason = "a matrix of distances to landmarks cannot be restricted to a sample"
-    elif pairwise and sparse.issparse(points.X) and points.n > LIMITS.refit_rows:
-        reason = (
-            f"a given graph of {points.n} vertices cannot be reduced to {LIMITS.refit_rows} for further fits"
-        )
-    elif points.n < 10:
-        reason = f"{points.n} points are too few to hold some out"
-    if reason:
-        raise UnmeasuredError(reason)
+    pairwise, n, name = is_pairwise(model), points.n, type(model).__name__
+    narrow = pairwise and points.X.shape[1] != n
+    large = pairwise and sparse.issparse(points.X) and n > LIMITS.refit_rows
+    reasons = {
+        "a compact map cannot be fitted again": isinstance(model, CompactMap),
+        f"{name} cannot be fitted again without its target y": get_tags(model).target_tags.required,
+        "a matrix of distances to landmarks cannot be restricted to a sample": narrow,
+        f"a given graph of {n} vertices cannot be reduced to {LIMITS.refit_rows} for further fits": large,
+        f"{n} points are too few to hold some out": n < 10,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise UnmeasuredError(reason)
     rows = sample_rows(points.n, LIMITS.refit_rows, seed)
     if len(rows) == points.n:
         return Subset(points.take(rows) if points.stream else points.X, rows, pairwise, "all points")
@@ -80,11 +75,11 @@ def _take(points: Points, rows: np.ndarray, columns: np.ndarray, pairwise: bool)
 
 def refit(model: BaseEstimator, X: Any, **parameters: Any) -> Any:
     """Fit a clone of the model without warnings, which the first fit has given already."""
-    with without_warnings():
+    with _points.without_warnings():
         return quiet_clone(model).set_params(**parameters).fit(X)
 
 
-def refit_with_more_coordinates(model: BaseEstimator, points: Points, subset: Subset) -> Any:
+def refit_wider(model: BaseEstimator, points: Points, subset: Subset) -> Any:
     """Fit the model with more coordinates."""
     n_components = model.get_params().get("n_components")
     if n_components is None:
@@ -159,7 +154,7 @@ def _training_loss(model: BaseEstimator, points: Points) -> float:
 
 def _mean_loss(model: BaseEstimator, X: Any, between: Any = None) -> float:
     """Return the loss or the mean log likelihood without warnings."""
-    with without_warnings():
+    with _points.without_warnings():
         return float(np.mean(model.score_samples(X))) if _is_density(model) else float(model.loss(X, between))
 
 
@@ -198,7 +193,7 @@ def movement(model: BaseEstimator, points: Points, subset: Subset, shown: np.nda
     """
     options: dict[str, Any] = {"fraction": 0.1, "n_repeats": LIMITS.n_repeats, "random_state": seed}
     try:
-        with without_warnings():
+        with _points.without_warnings():
             if len(subset.rows) < points.n:
                 return _between_samples(model, points, shown, seed)
             result = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)

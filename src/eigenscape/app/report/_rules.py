@@ -73,9 +73,9 @@ class Case:
     @cached_property
     def names(self) -> dict[str, Any]:
         """Names of the expressions and texts of rules."""
-        parameters = {} if self.model is None else self.model.get_params(deep=False)
-        fitted = {} if self.model is None else vars(self.model)
-        given = {"case": self, "m": self.m, "n_coordinates": self.n_coordinates}
+        model, m = self.model, self.m
+        parameters, fitted = ({}, {}) if model is None else (model.get_params(deep=False), vars(model))
+        given = {"case": self, "m": m, "method": described(model), "n_coordinates": self.n_coordinates}
         return given | {"parameters": parameters, "fitted": fitted}
 
     # --- the model and its graph ---
@@ -84,10 +84,6 @@ class Case:
     def n_components(self) -> int | None:
         value = self.names["parameters"].get("n_components")
         return int(value) if isinstance(value, (int, np.integer)) else None
-
-    @property
-    def is_linear(self) -> bool:
-        return getattr(described(self.model), "linear", False)
 
     @cached_property
     def smoothing(self) -> tuple[str, Direction] | None:

@@ -65,14 +65,14 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds:.1f}{_SPACE}s" if seconds >= 1 else f"{1000 * seconds:.0f}{_SPACE}ms"
 
 
-def format_list(names: Sequence[str]) -> str:
+def format_listed(names: Sequence[str]) -> str:
     """Return names as "a", "a and b" or "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def format_carried(localized: Sequence[LocalizedCoordinate]) -> str:
     """Return "coordinate 1" or "coordinates 1 and 3" of the coordinates that few points carry."""
-    numbers = format_list([str(found.coordinate + 1) for found in localized])
+    numbers = format_listed([str(found.coordinate + 1) for found in localized])
     return f"coordinate{'s' * (len(localized) > 1)} {numbers}"
 
 
@@ -95,20 +95,16 @@ def shorten(value: object) -> str:
     return text if len(text) <= LIMITS.text_length else text[: LIMITS.text_length - 1] + "…"
 
 
+def format_median(values: np.ndarray) -> str:
+    """Return the median of integers."""
+    return str(int(np.median(values)))
+
+
+_FORMATS: list[Callable[..., str]] = [format_bytes, format_carried, format_count, format_largest]
+_FORMATS += [format_listed, format_median, format_number, format_percent, format_scalar, format_score]
+_FORMATS += [format_seconds, shorten]
 #: Formats by name, for templates and for the sentences of rules.
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "bytes": format_bytes,
-    "carried": format_carried,
-    "count": format_count,
-    "largest": format_largest,
-    "listed": format_list,
-    "number": format_number,
-    "percent": format_percent,
-    "scalar": format_scalar,
-    "score": format_score,
-    "seconds": format_seconds,
-    "shorten": shorten,
-}
+FORMATS = {function.__name__.removeprefix("format_"): function for function in _FORMATS}
 
 
 def jinja(**options: Any) -> Any:
@@ -124,20 +120,15 @@ def _environment() -> Any:
 
 
 @cache
-def _expression(text: str) -> Any:
-    return _environment().compile_expression(text)
-
-
-@cache
-def _template(text: str) -> Any:
-    return _environment().from_string(text)
+def _compiled(text: str, kind: str) -> Any:
+    return getattr(_environment(), kind)(text)
 
 
 def evaluate(expression: str, names: dict[str, Any]) -> Any:
     """Return the value of an expression; None if an object on its path is None or has no such attribute."""
-    return _expression(expression)(names)
+    return _compiled(expression, "compile_expression")(names)
 
 
 def fill(text: str, names: dict[str, Any]) -> str:
     """Return a text with the values of its expressions."""
-    return _template(text).render(names)
+    return _compiled(text, "from_string").render(names)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
-from eigenscape.app.report import _details
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._conclusion import ComparedModel, conclude, measures_table
@@ -19,8 +18,7 @@ from eigenscape.app.report._details import Timings, seconds_by_stage
 from eigenscape.app.report._map_data import Drawing
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
-from eigenscape.app.report._points import check_model, embed, transform_new
-from eigenscape.app.report._texts import format_count
+from eigenscape.app.report._points import as_points, check_model, embed, transform_new
 from eigenscape.options import flattened
 from eigenscape.quality import procrustes
 
@@ -112,9 +110,10 @@ def write_comparison(
         raise TypeError(f"models must be a dict of name to fitted estimator, got {type(models).__name__}")
     if len(models) < 2:
         raise ValueError(f"a comparison needs at least two models, got {len(models)}; use write_report")
-    drawing = Drawing.from_arguments(table_or_X, held_out, labels, ids, extra, images, max_points, seed)
+    points = as_points(table_or_X, labels, ids, extra)
+    drawing = Drawing.from_points(points, held_out, images, max_points, seed)
     compared = _compare(models, drawing, timings, memory, seed)
-    points, first = drawing.points, compared[0]
+    first = compared[0]
 
     inputs, input_remark = drawing.input_columns(first.model, first.embedding)
     columns = [*drawing.given_columns(), *_model_columns(compared, drawing), *inputs]
@@ -125,29 +124,19 @@ def write_comparison(
     seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
     charts = {"chart-curve": curve_chart(curves, first.m.n_compared)} if curves else {}
     charts |= {"chart-timing": timing_chart(seconds)} if seconds else {}
-    omitted = [(one.name, *reason) for one in compared for reason in one.m.omitted.items()]
-    peak = memory if isinstance(memory, (int, float)) else peak_memory()
     return write_page(
         path,
         force,
         "comparison.html",
-        title="Comparison of maps" + (f" of {Path(points.source).name}" if points.source else ""),
-        meta=f"{format_count(points.n)} points · {len(compared)} methods ·"
-        f" {len(data['columns'])} columns to colour by",
-        data=data,
-        remark=" ".join(filter(None, remarks)),
+        points,
+        remarks,
         models=compared,
+        data=data,
         conclusion=conclude(compared, points),
         columns=measures_table(compared),
         charts=charts,
-        omitted=[(f"{model}, {name}", reason) for model, name, reason in omitted],
         command=command,
-        parameter_details=[
-            (f"{one.name} ({type(one.model).__name__})", *_details.parameter_details(one.model))
-            for one in compared
-        ],
-        data_details=_details.data_details(points, first.model) + _details.details("process", peak=peak),
-        version_details=_details.version_details(),
+        peak=memory if isinstance(memory, (int, float)) else peak_memory(),
     )
 
 
@@ -184,15 +173,12 @@ def _aligned_maps(compared: list[ComparedModel], rows: np.ndarray) -> list[dict[
         source = _two_coordinates(one.embedding)[rows]
         aligned = procrustes(source, target).aligned
         if one.new is not None:  # the alignment is an affine map: estimate it, and apply it to the new points
-            affine = np.linalg.lstsq(_with_ones(source), aligned, rcond=None)[0]
-            aligned = np.concatenate([aligned, _with_ones(_two_coordinates(one.new)) @ affine])
+            means = source.mean(axis=0), aligned.mean(axis=0)
+            linear = np.linalg.lstsq(source - means[0], aligned - means[1], rcond=None)[0]
+            aligned = np.concatenate([aligned, (_two_coordinates(one.new) - means[0]) @ linear + means[1]])
         values = [pack_numbers(aligned[:, 0]), pack_numbers(aligned[:, 1])]
         maps.append({"name": one.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
     return maps
-
-
-def _with_ones(coordinates: np.ndarray) -> np.ndarray:
-    return np.column_stack([coordinates, np.ones(len(coordinates))])
 
 
 def _two_coordinates(embedding: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
-from eigenscape.app.report import _details
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
 from eigenscape.app.report._details import Timings, graph_details, seconds_by_stage
@@ -23,9 +22,9 @@ from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
-from eigenscape.app.report._points import embed, transform_new
+from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._rules import Case
-from eigenscape.app.report._texts import LIMITS, format_count
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report._verdicts import grades, summarize
 
 
@@ -117,8 +116,9 @@ def write_report(
     """
     check_report(path, force)
     start = time.perf_counter()
-    drawing = Drawing.from_arguments(table_or_X, held_out, labels, ids, extra, images, max_points, seed)
-    points, rows, name = drawing.points, drawing.rows, type(model).__name__
+    points = as_points(table_or_X, labels, ids, extra)
+    drawing = Drawing.from_points(points, held_out, images, max_points, seed)
+    rows, name = drawing.rows, type(model).__name__
     embedding, how = embed(model, points)
     new = transform_new(model, drawing.new)
     placing, placing_remark = placing_data(model, points, compact)
@@ -141,26 +141,15 @@ def write_report(
         path,
         force,
         "report.html",
-        title=f"{name} map" + (f" of {Path(points.source).name}" if points.source else ""),
-        meta=f"{format_count(points.n)} points · {d} coordinate{'s' * (d > 1)}"
-        f" · {len(data['columns'])} columns to colour by",
+        points,
+        remarks,
+        model=model,
         data=data,
-        method=name,
-        n_axes=len(axes),
         placing=placing is not None,
-        remark=" ".join(filter(None, remarks)),
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
-        tiles=_details.sections("tiles", names),
-        sections=_details.sections("sections", names),
+        names=names,
         charts=report_charts(measures, d, graph, seconds),
-        least_stable=_details.least_stable(measures.movement, points.ids),
-        omitted=[(name[:1].upper() + name[1:], reason) for name, reason in reasons.items()],
+        omitted=reasons,
         command=command,
-        parameter_details=_details.parameter_details(model),
-        fitted_details=_details.details("fitted", fitted=vars(model)),
-        data_details=_details.data_details(points, model),
-        version_details=_details.version_details(),
-        costs=_details.details(
-            "costs", fit=sum(seconds.values()), measuring=measuring, memory=memory, peak=peak
-        ),
+        costs={"fit": sum(seconds.values()), "measuring": measuring, "memory": memory, "peak": peak},
     )

@@ -47,24 +47,15 @@ class Dominance:
     @property
     def subject(self) -> str:
         """The columns and their share, as the beginning of a sentence."""
-        return self._text("subject")
-
-    @property
-    def first_coordinate(self) -> str:
-        """A clause on the first coordinate if it is almost the column with the largest share."""
-        return self._text("first_coordinate")
+        return self.text("subject")
 
     @property
     def extent(self) -> str:
         """How much of the distances the columns are: "almost this column alone" or "mostly these columns"."""
-        return self._text("extent")
+        return self.text("extent")
 
-    @property
-    def named_extent(self) -> str:
-        """The same with the names, for sentences that do not follow :attr:`subject`."""
-        return self._text("named_extent")
-
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """Return a text of the table ``dominance``."""
         return fill(TABLES["dominance"][name], {"found": self, "limits": LIMITS})
 
 
