@@ -37,8 +37,6 @@ ALLOWED = {
     ("app/io/tree.py", "registered_class(name) is not type(value)"): CLASSES,
     ("app/io/tree.py", "type(value) is np.random.RandomState"): CLASSES,
     ("app/methods.py", "each.default is inspect.Parameter.empty"): MARKERS,
-    ("app/report/_conclusion.py", "one is not first"): "models of a report; two may have equal scores",
-    ("app/report/_conclusion.py", "lowest is ranked[-1]"): "models of a report; two may have equal scores",
     ("app/report/_details.py", "value is default"): "a default of NaN is not equal to itself",
     ("app/report/_details.py", "type(value) is type(default)"): CLASSES,
     ("graph/neighborhood.py", "rows.X is getattr(index, 'X', None)"): "whether hashes of rows are used again",

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from eigenscape._extras import optional_import
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._columns import Column, as_column, category_codes, shorten
+from eigenscape.app.report._columns import Column, as_column, category_codes
+from eigenscape.app.report._texts import shorten
 
 anywidget = optional_import("anywidget", "a map in a notebook")
 traitlets = optional_import("traitlets", "a map in a notebook")

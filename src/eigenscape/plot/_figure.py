@@ -110,9 +110,8 @@ def figure_of(ax: Axes) -> Any:
 
 def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", extend: str = "neither") -> None:
     """Draw a thin colour bar next to one or several axes."""
-    bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(
-        mappable, ax=ax, shrink=0.8, aspect=30, pad=0.02, extend=extend
-    )
+    options: dict[str, Any] = {"ax": ax, "shrink": 0.8, "aspect": 30, "pad": 0.02, "extend": extend}
+    bar = figure_of(ax[0] if isinstance(ax, list) else ax).colorbar(mappable, **options)
     bar.set_label(label, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)

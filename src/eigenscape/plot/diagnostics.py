@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenscape._palette import DENSE
-from eigenscape.plot._figure import (
-    FAINT,
-    INK,
-    PALETTE,
-    color_bar,
-    coordinates_of,
-    draw_points,
-    matplotlib,
-    new_axes,
-    new_figure,
-    select_columns,
-    set_title,
-    style_axes,
-)
+from eigenscape.plot import _figure
+from eigenscape.plot._figure import FAINT, INK, PALETTE, draw_points, matplotlib, style_axes
 from eigenscape.plot.maps import dot_area, scatter
 from eigenscape.quality.stability import Stability
 
@@ -70,7 +58,7 @@ def spectrum(
     if log and not values.any():
         raise ValueError("all eigenvalues are 0, which a logarithmic scale cannot show; set log=False")
     index = np.arange(1, len(values) + 1)
-    ax = new_axes(ax, (6.4, 3.8))
+    ax = _figure.new_axes(ax, (6.4, 3.8))
     style_axes(ax, ("number", "magnitude of eigenvalue" if log else "eigenvalue"))
     negative = values < 0
     heights = np.abs(values) if log else values
@@ -98,7 +86,7 @@ def spectrum(
         title = f"{title}\n" if title else ""
         title += f"{negative.sum()} of {len(values)} negative, {share:.1%} of the magnitude"
     if title:
-        set_title(ax, title)
+        _figure.set_title(ax, title)
     ax.tick_params(axis="x", color=FAINT)
     return ax
 
@@ -160,13 +148,13 @@ def stability(
     >>> [ax.get_xlabel() for ax in figure.axes[:2]]
     ['coordinate 1', 'fraction of training points exchanged']
     """
-    Y = coordinates_of(model)
+    Y = _figure.coordinates_of(model)
     if len(Y) != len(found.per_point):
         raise ValueError(
             f"the embedding has {len(Y)} points, but the stability {len(found.per_point)}; both must be"
             " computed from the same points"
         )
-    figure = new_figure(figure, (10.4, 4.4))
+    figure = _figure.new_figure(figure, (10.4, 4.4))
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     _draw_movement(left, Y, found.per_point, components)
     if np.isfinite([estimate.value for estimate in found.delta]).any():
@@ -181,7 +169,7 @@ def _draw_movement(ax: Axes, Y: np.ndarray, movement: np.ndarray, components: tu
     if len(Y) > DENSE:
         scatter(Y, values=movement, components=components, ax=ax)
         return
-    points, names = select_columns(Y, components)
+    points, names = _figure.select_columns(Y, components)
     style_axes(ax, names, equal=Y.shape[1] > 1)
     known = np.isfinite(movement)
     draw_points(ax, points[~known], s=dot_area(len(Y)), color=FAINT, linewidths=0)
@@ -191,7 +179,7 @@ def _draw_movement(ax: Axes, Y: np.ndarray, movement: np.ndarray, components: tu
     area = dot_area(len(Y)) * (0.6 + 2.4 * np.clip(movement[order] / norm.vmax, 0, 1))
     options: dict[str, Any] = {"cmap": _COLORMAP, "norm": norm, "linewidths": 0.3, "edgecolors": "#FFFFFF"}
     draw_points(ax, points[order], s=area, c=movement[order], **options)
-    color_bar(ax, matplotlib("cm").ScalarMappable(norm, _COLORMAP), _MOVEMENT, extend="max")
+    _figure.color_bar(ax, matplotlib("cm").ScalarMappable(norm, _COLORMAP), _MOVEMENT, extend="max")
 
 
 def _draw_delta(ax: Axes, found: Stability) -> None:

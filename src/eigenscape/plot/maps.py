@@ -8,22 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._palette import DENSE, VALUES
+from eigenscape.plot import _figure
 from eigenscape.plot._categories import Categories, find_categories
-from eigenscape.plot._figure import (
-    FAINT,
-    INK,
-    MARKERS,
-    PALETTE,
-    color_bar,
-    coordinates_of,
-    draw_points,
-    figure_of,
-    matplotlib,
-    new_axes,
-    select_columns,
-    set_title,
-    style_axes,
-)
+from eigenscape.plot._figure import FAINT, INK, MARKERS, PALETTE, draw_points, matplotlib, style_axes
 from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
@@ -95,19 +82,19 @@ def scatter(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['0', '1', '2']
     """
-    Y = coordinates_of(model)
-    ax = new_axes(ax)
+    Y = _figure.coordinates_of(model)
+    ax = _figure.new_axes(ax)
     key = draw_map(ax, Y, labels, values, components, density, new)
     if key.mappable is not None:
-        color_bar(ax, key.mappable, key.unit, key.extend)
+        _figure.color_bar(ax, key.mappable, key.unit, key.extend)
     if key.categories is not None or new is not None:
         draw_legend(ax, key)
     if images is not None:
         ax.margins(0.08)
-        figure_of(ax).figure.draw_without_rendering()  # lays out colour bar and legend first
+        _figure.figure_of(ax).figure.draw_without_rendering()  # lays out colour bar and legend first
         draw_thumbnails(ax, key.points, images, thumbnail_size, n_thumbnails)
     if title:
-        set_title(ax, title)
+        _figure.set_title(ax, title)
     return ax
 
 
@@ -136,7 +123,7 @@ def draw_map(
     categories = None if labels is None else find_categories(labels)
     numbers = labels if numbers is None and categories is None else numbers
     numbers = None if numbers is None else numbers.astype(np.float64)
-    points, names = select_columns(Y, components)
+    points, names = _figure.select_columns(Y, components)
     single = Y.shape[1] == 1
     if single and numbers is not None and new is None:
         points, names = np.column_stack([numbers, Y[:, 0]]), ("value", "coordinate 1")
@@ -247,10 +234,10 @@ def _draw_new(ax: Axes, new: ArrayLike | None, Y: np.ndarray, components: tuple[
     """Draw new points as rings; if there is one coordinate, their indices follow the indices of ``Y``."""
     if new is None:
         return
-    Z = coordinates_of(new)
+    Z = _figure.coordinates_of(new)
     if Z.shape[1] != Y.shape[1]:
         raise ValueError(f"new has {Z.shape[1]} coordinates, but the embedding has {Y.shape[1]}")
-    points = select_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
+    points = _figure.select_columns(np.concatenate([Y, Z]), components)[0][len(Y) :]
     area = max(36.0, 2 * dot_area(len(points)))
     name = "1 new point" if len(points) == 1 else f"{len(points)} new points"
     ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#000000", "linewidths": 1.2}

@@ -28,10 +28,9 @@ def draw_thumbnails(
     box = zoom * figure_of(ax).dpi / 72 * np.array([width, height])
     shown = select_apart(pixels, 1.15 * box, n_thumbnails)
     frame = {"edgecolor": "#888888", "linewidth": 0.4, "boxstyle": "square,pad=0"}
+    options = {"zoom": zoom, "interpolation": "bilinear", "resample": True}
     for i in shown:
-        picture = box_module.OffsetImage(
-            pictures[i], zoom=zoom, cmap="gray", interpolation="bilinear", resample=True
-        )
+        picture = box_module.OffsetImage(pictures[i], cmap="gray", **options)
         ax.add_artist(box_module.AnnotationBbox(picture, points[i], pad=0, bboxprops=frame, zorder=4))
     return shown
 
@@ -43,12 +42,13 @@ def _validate_images(images: ArrayLike, n: int) -> np.ndarray:
         raise ValueError(
             f"images must have shape (n, height, width) for the {n} points, got {pictures.shape}"
         )
-    if pictures.ndim == 4 and pictures.shape[3] not in (1, 3, 4):
+    channels = pictures.shape[3:]
+    if channels not in ((), (1,), (3,), (4,)):
         raise ValueError(
             "the last axis of images must have 1 (grey), 3 or 4 channels,"
-            f" got {pictures.shape[3]} of shape {pictures.shape}"
+            f" got {channels[0]} of shape {pictures.shape}"
         )
-    return pictures[..., 0] if pictures.ndim == 4 and pictures.shape[3] == 1 else pictures
+    return pictures[..., 0] if channels == (1,) else pictures
 
 
 def select_apart(pixels: np.ndarray, gap: np.ndarray, max_points: int) -> list[int]:

@@ -23,17 +23,17 @@ from eigenscape import (
 from eigenscape.app.report import _measures, write_comparison, write_report
 from eigenscape.app.report._conclusion import ComparedModel, conclude
 from eigenscape.app.report._details import GraphDetails
-from eigenscape.app.report._formatting import format_percent
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import as_points
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._rules import RULES, Case
+from eigenscape.app.report._texts import format_percent
 from eigenscape.app.report._verdicts import Advice, advise, grades, neighborhood_grade, resolve, sentences
 from eigenscape.app.report.few_points import few_points_sentences
 from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance
 from eigenscape.kernels import Cosine, Gaussian, VariableGaussian
 from eigenscape.options import RadiusGraph, SpanningTree
-from eigenscape.quality import Estimate, NeighborsKept, Purity, localized_coordinates
+from eigenscape.quality import Estimate, NeighborsKept, Purity, localized_coordinates, neighbors_kept
 
 
 def exactly(value: float) -> Estimate:
@@ -211,7 +211,7 @@ def test_a_map_that_loses_its_neighbours_is_not_called_good(tmp_path):
     model = PCA(2).fit(X)
     path = write_report(tmp_path / "r.html", model, X)
     said = words_of(path, "summary")
-    kept = _measures.neighbors_kept(X, model.embedding_).share.value
+    kept = neighbors_kept(X, model.embedding_).share.value
     assert kept < 0.1
     assert "Neighbourhoods are poorly preserved" in said
     assert f"{100 * kept:.2g} % are among the 10 nearest on the map (by chance 0.33 %)" in said
@@ -239,7 +239,7 @@ def test_the_best_map_keeps_most_neighbours_and_has_the_best_score(tmp_path):
     models = {"flat": PCA(2).fit(X), "along": Isomap(n_neighbors=8).fit(X)}
     path = write_comparison(tmp_path / "c.html", models, X)
     said = words_of(path, "summary")
-    kept = _measures.neighbors_kept(X, models["along"].embedding_).share.value
+    kept = neighbors_kept(X, models["along"].embedding_).share.value
     assert (
         f"along preserves neighbourhoods best ({100 * kept:.0f} % of the 10 nearest neighbours kept" in said
     )
@@ -383,7 +383,7 @@ def curved(measures: Measures, shares: list[float]) -> Measures:
 
 FEW = localized_coordinates(np.r_[np.full(99, 0.001), 9.0][:, None])
 DOMINANCE = find_dominance(PCA(), np.random.default_rng(0).standard_normal((50, 2)) * [1, 99], ("a", "b"))
-PIECES = GraphDetails([], np.array([60, 40]), None)
+PIECES = GraphDetails(np.array([60, 40]))
 RESIDUAL = _measures.Residual(np.arange(1, 4), np.array([0.6, 0.4, 0.1]), "")
 ALMOST = _measures.Residual(np.arange(1, 4), np.array([0.06, 0.05, 0.01]), "")
 GRAPH = fitted(Isomap(), n_neighbors_=5)
@@ -649,11 +649,11 @@ def test_errors_of_programming_are_raised_and_those_of_the_data_are_shown(tmp_pa
 
     model = PCA(2).fit(birds)
     for error in (TypeError("two arguments"), AttributeError("no such thing"), RuntimeError("state")):
-        monkeypatch.setattr(_measures, "coranking_curve", fail(error))
+        monkeypatch.setattr(_measures.quality, "coranking_curve", fail(error))
         with pytest.raises(type(error), match=str(error)):
             write_report(tmp_path / "r.html", model, birds)
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(_measures, "coranking_curve", fail(ValueError("too few points")))
+    monkeypatch.setattr(_measures.quality, "coranking_curve", fail(ValueError("too few points")))
     assert "too few points" in words_of(write_report(tmp_path / "r.html", model, birds), "left-out")
 
 

@@ -38,6 +38,7 @@ from eigenscape import (
 )
 from eigenscape.app.io import Table
 from eigenscape.app.report import write_comparison, write_report
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.options import Landmarks
 
 NASTY = [
@@ -246,6 +247,18 @@ def test_measures_that_are_not_defined_are_listed(tmp_path):
     assert "no input columns to colour by" in words_of(path, "map-section")
     assert "Trustworthiness" in words_of(path, "neighbours")
     assert names(data_of(path)["ids"]) == words
+
+
+@pytest.mark.long
+def test_distances_of_many_objects_are_sampled(tmp_path, monkeypatch):
+    from cases import different_letters
+
+    monkeypatch.setattr(LIMITS, "objects", 12)
+    words = load("words")[0]
+    model = ClassicalMDS(metric=different_letters).fit(words)
+    path = write_report(tmp_path / "r.html", model, words)
+    assert "computed by the given function, among 12 objects" in words_of(path, "neighbours")
+    assert "Residual variance with 2 coordinates" in words_of(path, "residual")
 
 
 @pytest.mark.long

@@ -245,7 +245,7 @@ def test_the_policy_of_the_page_stops_other_scripts(browser, report, tmp_path):
 
 
 def test_rounded_numbers_of_many_points_are_less_than_a_pixel_off(browser, tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenscape.app.report._columns.MANY", 1000)
+    monkeypatch.setattr("eigenscape.app.report._texts.LIMITS.many", 1000)
     X = np.random.default_rng(0).standard_normal((3000, 2)).cumsum(axis=0)
     model = PCA(2).fit(X)
     path = write_report(tmp_path / "many.html", model, X, max_points=None)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigenscape.app.report import _columns, _thumbnails
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._map_data import check_max_points
+from eigenscape.app.report._map_data import check_max_points, thumbnails
 from eigenscape.app.report._points import as_points
-from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.app.report._texts import LIMITS
 
 
 def unpack(pack: dict[str, Any]) -> np.ndarray:
@@ -41,7 +40,7 @@ def test_numbers_of_many_points_are_rounded_to_a_small_part_of_their_range(monke
     values = np.random.default_rng(0).gamma(2, 1000, 400)
     values[7] = np.nan
     assert pack_numbers(values)["type"] == "f4"
-    monkeypatch.setattr(_columns, "MANY", 100)
+    monkeypatch.setattr(LIMITS, "many", 100)
     packed = pack_numbers(values)
     assert packed["type"] == "u2"
     np.testing.assert_allclose(unpack(packed), values, atol=np.nanmax(values) / 65_000, rtol=0)
@@ -63,7 +62,7 @@ def test_thumbnails_are_reduced_until_they_fit(monkeypatch):
     rows = np.arange(10)
     made, remark = thumbnails(as_points(X), images, rows)
     assert (made["shape"], remark) == ([40, 20, 3], "")
-    monkeypatch.setattr(_thumbnails, "_MAX_BYTES", 10 * 40 * 20 * 3 // 4)
+    monkeypatch.setattr(LIMITS, "image_bytes", 10 * 40 * 20 * 3 // 4)
     made, _ = thumbnails(as_points(X), images, rows[2:4])
     assert made["shape"] == [40, 20, 3]  # only the points drawn count
     made, _ = thumbnails(as_points(X), images, rows)
@@ -71,7 +70,7 @@ def test_thumbnails_are_reduced_until_they_fit(monkeypatch):
     pixels = unpack(made["pixels"]).reshape(10, 20, 10, 3)
     assert (pixels[3, :10] == 255).all()
     assert pixels[3, 10:].max() == pixels[4].max() == 0
-    monkeypatch.setattr(_thumbnails, "_MAX_BYTES", 100)
+    monkeypatch.setattr(LIMITS, "image_bytes", 100)
     assert thumbnails(as_points(X), images, rows) == (
         None,
         "Thumbnails of 10 points would be too large and are left out.",

@@ -22,7 +22,8 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.report._columns import as_column, category_codes, shorten
+from eigenscape.app.report._columns import as_column, category_codes
+from eigenscape.app.report._texts import shorten
 from eigenscape.graph.neighbors import neighbor_index
 
 _OTHER = "(other)"

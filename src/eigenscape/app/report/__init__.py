@@ -12,9 +12,5 @@ if TYPE_CHECKING:
     from eigenscape.app.report.comparison import write_comparison
     from eigenscape.app.report.report import write_report
 
-_NAMES = {
-    "comparison": ("write_comparison",),
-    "report": ("write_report",),
-}
-_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+_HOMES = {f"write_{module}": f"{__name__}.{module}" for module in ("comparison", "report")}
 __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -5,23 +5,19 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape._palette import category_colors
-from eigenscape.app.report._columns import shorten
-from eigenscape.app.report._formatting import format_number
+from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss, Movement
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._texts import LIMITS, format_number, shorten
 from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
-
-#: SVG elements by the id of their place.
-Charts = dict[str, str]
 
 _BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
 _SIZE = (5.6, 3.1)
@@ -30,7 +26,9 @@ _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 #: Options of matplotlib: text remains text, and equal figures give equal files.
 _OPTIONS = {"svg.fonttype": "none", "svg.hashsalt": "eigenscape"}
 _GEOMETRY = ("d", "x", "y", "width", "height", "transform", "points")
-_DROPPED = ("font-family", "font-stretch", "font-variant", "font-style")
+_DROPPED = ("style", "font-family", "font-stretch", "font-variant", "font-style")
+#: Ink takes the colour of the text, faint ink the colour of lines.
+_PAGE_COLORS = {INK.lower(): "currentColor", "#000000": "currentColor", FAINT.lower(): "#8a949c"}
 
 
 def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: float = 0.2) -> Any:
@@ -52,11 +50,7 @@ def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: f
 def _name(text: str) -> str:
     """Return a name of limited length."""
     short = escape_controls(shorten(text))
-    return short if len(short) <= TUNING.name_length else f"{short[: TUNING.name_length - 1]}…"
-
-
-def _integer_ticks(axis: Any) -> None:
-    axis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
+    return short if len(short) <= LIMITS.name_length else f"{short[: LIMITS.name_length - 1]}…"
 
 
 def _spectrum_chart(spectrum: Spectrum) -> str:
@@ -65,7 +59,7 @@ def _spectrum_chart(spectrum: Spectrum) -> str:
     colors = np.where(values < 0, _RED, colors)
     ax = _axes("coordinate", "eigenvalue")
     ax.bar(np.arange(1, len(values) + 1), values, color=colors.tolist(), width=0.75)
-    _integer_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
     low, high = float(values.min()), float(values.max())
     if len(values) > 1 and low > 0.5 * high > 0:  # bars from zero would look equal
         margin = 0.15 * (high - low) or 0.01 * high
@@ -81,35 +75,26 @@ def _residual_chart(residual: Residual, n_coordinates: int) -> str:
     here = residual.counts == n_coordinates
     ax.plot(residual.counts[here], residual.values[here], color=_BLUE, marker="o", markersize=10)
     ax.set_ylim(bottom=0)
-    _integer_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
     return _svg(ax, "chart-residual")
 
 
 def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str:
     """Return the co-ranking curves of one or several maps, and their expectation for a random map."""
-    n_rows = -(-(len(curves) + 1) // TUNING.names_across)
-    above = 0.15 + 0.2 * n_rows
+    above = 0.15 + 0.2 * -(-(len(curves) + 1) // LIMITS.names_across)
     ax = _axes("size of the neighbourhood", "share preserved", _SIZE[1] + above - 0.2, above=above)
-    for color, (sizes, shares) in zip(
-        category_colors(min(20, len(curves))) * 9, curves.values(), strict=False
-    ):
+    colors = category_colors(min(20, len(curves))) * 9
+    for color, (sizes, shares) in zip(colors, curves.values(), strict=False):
         ax.plot(sizes, shares, color=color)
     sizes = next(iter(curves.values()))[0]
     ax.plot(sizes, sizes / (n - 1), color=_GREY, linestyle="--")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(matplotlib("ticker").StrMethodFormatter("{x:g}"))
     ax.set_ylim(0, 1.02)
+    style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "ncols": LIMITS.names_across}
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0)}
     # Names are set afterwards: matplotlib skips labels that begin with _ and parses $ as mathematics.
-    legend = ax.legend(
-        ax.lines,
-        [str(i) for i in range(len(ax.lines))],
-        frameon=False,
-        fontsize=8,
-        labelcolor=INK,
-        ncols=TUNING.names_across,
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 1.0),
-    )
+    legend = ax.legend(ax.lines, [str(i) for i in range(len(ax.lines))], **style, **place)
     for entry, name in zip(legend.get_texts(), [*curves, "random map"], strict=True):
         entry.set_parse_math(False)
         entry.set_text(_name(name))
@@ -117,11 +102,9 @@ def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str
 
 
 def _loss_chart(loss: Loss) -> str:
-    values = {"training points": loss.training}
-    if loss.held_out is not None:
-        values["held-out points"] = loss.held_out
+    values = {"training points": loss.training, "held-out points": loss.held_out}
     ax = _axes("", "log likelihood per row" if loss.likelihood else "loss")
-    bars = ax.bar(list(values), list(values.values()), color=[_BLUE, _ORANGE][: len(values)], width=0.5)
+    bars = ax.bar(list(values), list(values.values()), color=[_BLUE, _ORANGE], width=0.5)
     ax.bar_label(bars, [format_number(value) for value in values.values()], padding=2, fontsize=9, color=INK)
     ax.margins(y=0.12)
     ax.set_xlim(-0.6, len(values) - 0.4)
@@ -161,25 +144,21 @@ def timing_chart(seconds: dict[str, float]) -> str:
 
 
 def report_charts(
-    measures: Measures, n_coordinates: int, degrees: np.ndarray | None, seconds: dict[str, float]
-) -> Charts:
-    """Return the charts of all measures that were computed."""
-    charts = {}
-    if measures.curve is not None:
-        charts["chart-curve"] = curve_chart({"this map": measures.curve}, measures.n_compared)
-    if measures.spectrum is not None:
-        charts["chart-spectrum"] = _spectrum_chart(measures.spectrum)
-    if measures.residual is not None and len(measures.residual.counts) > 1:
-        charts["chart-residual"] = _residual_chart(measures.residual, n_coordinates)
-    if measures.loss is not None:
-        charts["chart-loss"] = _loss_chart(measures.loss)
-    if measures.movement is not None and np.isfinite(measures.movement.per_point).any():
-        charts["chart-movement"] = _movement_chart(measures.movement)
-    if degrees is not None:
-        charts["chart-degree"] = _degree_chart(degrees)
-    if seconds:
-        charts["chart-timing"] = timing_chart(seconds)
-    return charts
+    m: Measures, n_coordinates: int, graph: GraphDetails | None, seconds: dict[str, float]
+) -> dict[str, str]:
+    """Return the charts of all measures that were computed: SVG elements by the id of their place."""
+    residual = m.residual if m.residual is not None and len(m.residual.counts) > 1 else None
+    movement = m.movement if m.movement is not None and m.movement.median is not None else None
+    charts: dict[str, tuple[Any, Callable[..., str]]] = {
+        "chart-curve": (m.curve, lambda curve: curve_chart({"this map": curve}, m.n_compared)),
+        "chart-spectrum": (m.spectrum, _spectrum_chart),
+        "chart-residual": (residual, lambda found: _residual_chart(found, n_coordinates)),
+        "chart-loss": (m.loss, _loss_chart),
+        "chart-movement": (movement, _movement_chart),
+        "chart-degree": (None if graph is None else graph.degrees, _degree_chart),
+        "chart-timing": (seconds or None, timing_chart),
+    }
+    return {place: draw(value) for place, (value, draw) in charts.items() if value is not None}
 
 
 # --- SVG inside a page: no style attributes, no ids, colours of the page ------------------------------------
@@ -191,82 +170,45 @@ def _svg(ax: Any, prefix: str) -> str:
     The policy of the page forbids style attributes, so they become presentation attributes. Text is escaped
     by the XML writer. Ink takes the colour of the surrounding text, which is light in dark mode.
     """
-    rc_context = optional_import("matplotlib", "writing a report").rc_context
     file = io.BytesIO()
-    with warnings.catch_warnings(), rc_context(_OPTIONS):
+    with warnings.catch_warnings(), matplotlib("").rc_context(_OPTIONS):
         warnings.filterwarnings("ignore", message="Glyph")  # the fonts of the browser are used
-        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         ax.figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     root = ElementTree.fromstring(file.getvalue())
-    _remove(root, ("metadata", "style"))
-    used = set(re.findall(r"#([\w-]+)", " ".join(_references(root))))
+    for parent in list(root.iter()):
+        for child in [child for child in parent if child.tag in (f"{_SVG}metadata", f"{_SVG}style")]:
+            parent.remove(child)
+    used = set(re.findall(r"#([\w-]+)", file.getvalue().decode("utf-8")))  # ids that are referred to
     for node in root.iter():
+        given = {**node.attrib, **_presentation(node.attrib.pop("style", ""))}
         node.tag = node.tag.removeprefix(_SVG)
-        node.attrib = _attributes(node.attrib, used, prefix)
-        node.text, node.tail = _without_space(node.text), _without_space(node.tail)
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    root.attrib |= {"stroke-linejoin": "round", "stroke-linecap": "butt", "aria-hidden": "true"}
+        node.attrib = {
+            key.removeprefix(_XLINK): _page_value(key, value, prefix)
+            for key, value in given.items()
+            if key not in _DROPPED and (key != "id" or value in used)
+        }
+        node.text, node.tail = (text if text and text.strip() else None for text in (node.text, node.tail))
+    root.attrib = {"viewBox": root.attrib["viewBox"], "aria-hidden": "true"}
+    root.attrib |= {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _remove(node: ElementTree.Element, names: tuple[str, ...]) -> None:
-    """Remove elements by name."""
-    for child in list(node):
-        if child.tag.removeprefix(_SVG) in names:
-            node.remove(child)
-        else:
-            _remove(child, names)
-
-
-def _references(root: ElementTree.Element) -> list[str]:
-    """Return the attributes that refer to ids."""
-    keys = (f"{_XLINK}href", "clip-path")
-    return [node.attrib[key] for node in root.iter() for key in keys if key in node.attrib]
-
-
-def _attributes(given: dict[str, str], used: set[str], prefix: str) -> dict[str, str]:
-    """Return the attributes of an element as they are in the page."""
-    made: dict[str, str] = {}
-    for key, value in given.items():
-        if key == "id":
-            made |= {"id": f"{prefix}-{value}"} if value in used else {}
-        elif key == "style":
-            made |= _presentation(value)
-        elif key == f"{_XLINK}href":
-            made["href"] = value.replace("#", f"#{prefix}-")
-        elif key == "clip-path":
-            made[key] = value.replace("#", f"#{prefix}-")
-        else:
-            made[key] = value
-    return {key: _rounded(value) if key in _GEOMETRY else _page_color(value) for key, value in made.items()}
-
-
-def _without_space(text: str | None) -> str | None:
-    return text if text is not None and text.strip() else None
-
-
-def _rounded(value: str) -> str:
-    """Return a geometric attribute with two decimals, and with single spaces."""
-    short = re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
-    return " ".join(short.split())
 
 
 def _presentation(style: str) -> dict[str, str]:
     """Return a style attribute as presentation attributes."""
-    made: dict[str, str] = {}
-    for part in style.split(";"):
-        key, _, value = (text.strip() for text in part.partition(":"))
-        if key == "font":
-            size, weight = re.search(r"([\d.]+)px", value), re.match(r"(\d{3}|bold)\s", value)
-            made |= {"font-size": size[1]} if size else {}
-            made |= {"font-weight": weight[1]} if weight else {}
-        elif key and key not in _DROPPED:
-            made[key] = value
-    return made
+    made = dict(part.strip().split(": ", 1) for part in style.split(";") if ":" in part)
+    font = made.pop("font", "")
+    size, weight = re.search(r"([\d.]+)px", font), re.match(r"(\d{3}|bold)\s", font)
+    made |= {"font-size": size[1]} if size else {}
+    return made | ({"font-weight": weight[1]} if weight else {})
 
 
-def _page_color(value: str) -> str:
-    """Return a colour of the page: the text colour for ink, the line colour for faint ink."""
-    colors = {INK.lower(): "currentColor", "#000000": "currentColor", FAINT.lower(): "#8a949c"}
-    return colors.get(value.lower(), value)
+def _page_value(key: str, value: str, prefix: str) -> str:
+    """Return an attribute as it is in the page: ids with the prefix, two decimals, colours of the page."""
+    if key == "id":
+        return f"{prefix}-{value}"
+    if key in (f"{_XLINK}href", "clip-path"):
+        return value.replace("#", f"#{prefix}-")
+    if key in _GEOMETRY:
+        short = re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+        return " ".join(short.split())
+    return _PAGE_COLORS.get(value.lower(), value)

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from eigenscape._checks import missing_labels
 from eigenscape._palette import legend_order
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._texts import LIMITS, shorten
 
-#: Numbers of more points than this are rounded to 16 bits; the largest code is a missing value.
-MANY, _MISSING_CODE = 50_000, 65_535
+#: Code of a missing value among numbers that are rounded to 16 bits.
+_MISSING_CODE = 65_535
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,22 +36,21 @@ class Column:
         known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         if self.group not in ("label", "extra") or len(known) == 0:
             return False
-        max_categories = 3 * TUNING.label_integers if self.group == "label" else TUNING.label_integers
+        max_categories = 3 * LIMITS.label_integers if self.group == "label" else LIMITS.label_integers
         sample = np.unique(known[:: max(1, len(known) // 5000)])
         integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
         return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
-
-    def take(self, rows: np.ndarray) -> Column:
-        """Return the column of some rows."""
-        return Column(self.name, self.values[rows], self.group)
 
     def append(self, others: np.ndarray | None, count: int) -> Column:
         """Append the values of ``count`` further points; missing values if ``others`` does not fit."""
         if count == 0:
             return self
-        if others is None or not _same_kind(self.values, others):
-            others = _missing_values(self.values, count)
-        return Column(self.name, np.concatenate([_nullable(self.values), _nullable(others)]), self.group)
+        values = _nullable(self.values)
+        missing = {"O": None, "M": "NaT"}.get(values.dtype.kind, np.nan)
+        further = np.full(count, missing, dtype=values.dtype)
+        if others is not None and _nullable(others).dtype.kind == values.dtype.kind:
+            further = _nullable(others)
+        return Column(self.name, np.concatenate([values, further]), self.group)
 
 
 def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -> Column:
@@ -83,23 +82,11 @@ def _convert_objects(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _same_kind(first: np.ndarray, second: np.ndarray) -> bool:
-    """Return whether both arrays are texts, both dates, or both numbers."""
-    return all((first.dtype.kind in kinds) == (second.dtype.kind in kinds) for kinds in ("OUS", "M"))
-
-
 def _nullable(values: np.ndarray) -> np.ndarray:
-    """Convert to a type with a missing value."""
+    """Convert to a type with a missing value: texts, dates or numbers."""
     if values.dtype.kind in "OM":
         return values
-    return values.astype(object) if values.dtype.kind in "USb" else values.astype(np.float64)
-
-
-def _missing_values(values: np.ndarray, count: int) -> np.ndarray:
-    """Return ``count`` missing values of the kind of ``values``."""
-    if values.dtype.kind in "OUSb":
-        return np.full(count, None, dtype=object)
-    return np.full(count, "NaT", dtype=values.dtype) if values.dtype.kind == "M" else np.full(count, np.nan)
+    return values.astype(object if values.dtype.kind in "USb" else np.float64)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------
@@ -134,7 +121,7 @@ def pack_numbers(values: ArrayLike) -> dict[str, Any]:
     low, span = float(known.min()), float(known.max() - known.min())
     if span < _MISSING_CODE and bool((known == np.floor(known)).all()) and abs(low) < 2**53:
         return pack_quantized(numbers, low, 1.0, "<u1" if span < 255 else "<u2")
-    if len(numbers) > MANY and np.isfinite(span):
+    if len(numbers) > LIMITS.many and np.isfinite(span):
         return pack_quantized(numbers, low, span / (_MISSING_CODE - 1))
     return pack(numbers, "<f4" if _fits_single(known) else "<f8")
 
@@ -144,11 +131,9 @@ def encode(column: Column) -> dict[str, Any]:
     head = {"name": shorten(column.name), "group": column.group}
     if column.is_categorical():
         return {**head, "kind": "names", **_encode_categories(column.values)}
-    values, kind = column.values, "numbers"
-    if values.dtype.kind == "M":
-        kind = "dates"
-        milliseconds = values.astype("datetime64[ms]").astype(np.float64)
-        values = np.where(np.isnat(values), np.nan, milliseconds)
+    values, kind = column.values, "dates" if column.values.dtype.kind == "M" else "numbers"
+    if kind == "dates":
+        values = np.where(np.isnat(values), np.nan, values.astype("datetime64[ms]").astype(np.float64))
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]
     # The colour scale ends at the percentiles, so that outliers do not compress it.
@@ -161,8 +146,6 @@ def encode(column: Column) -> dict[str, Any]:
 
 def _fits_single(known: np.ndarray) -> bool:
     """Return whether single precision keeps six digits of the values and of their differences."""
-    if len(known) == 0:
-        return True
     span, size = float(known.max() - known.min()), float(np.abs(known).max())
     small_integers = size < 2**24 and bool((known == np.floor(known)).all())
     return size < 1e37 and (span == 0 or size <= 1e3 * span or small_integers)
@@ -193,13 +176,6 @@ def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]
     codes[~missing] = rank[inverse]
     shown = [shorten(f"{int(names[i])}" if numbers else names[i]) for i in order]
     return codes, shown, [int(counts[i]) for i in order]
-
-
-def shorten(value: object) -> str:
-    """Return the printable characters of a text, shortened to 120 characters."""
-    text = "".join(character for character in str(value)[: TUNING.text_length + 1] if character.isprintable())
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= TUNING.text_length else text[: TUNING.text_length - 1] + "…"
 
 
 def encoded_size(encoded: Mapping[str, Any]) -> int:

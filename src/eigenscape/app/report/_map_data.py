@@ -1,110 +1,170 @@
-"""Data of the maps for the script of the page: coordinates and columns of the points drawn."""
+"""The points that a page draws, and the data of its script: coordinates and columns of these points."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._columns import MANY, Column, encode, encoded_size, pack, shorten
+from eigenscape._checks import check_count
+from eigenscape.app.report._columns import Column, encode, encoded_size, pack
 from eigenscape.app.report._details import GraphDetails
-from eigenscape.app.report._formatting import format_count
 from eigenscape.app.report._measures import Measures
-from eigenscape.app.report._points import Points, given_columns, has_rows
-from eigenscape.app.report._references import as_dense, sample_rows
-from eigenscape.app.report._tuning import TUNING
-
-#: Maximum number of points drawn, and of new points.
-MAX_DRAWN, MAX_NEW = 50_000, 10_000
-#: Maximum number of input columns, and of bytes of all columns.
-_MAX_INPUTS, _MAX_BYTES = 40, 7_000_000
+from eigenscape.app.report._points import Points, as_dense, as_points, has_rows, sample_rows
+from eigenscape.app.report._texts import LIMITS, format_count, shorten
 
 
-def drawn_remark(n: int, rows: np.ndarray) -> str:
-    """Return a sentence on the points drawn."""
-    if len(rows) == n:
-        return f"All {format_count(n)} points are drawn."
-    return (
-        f"A random sample of {format_count(len(rows))} of the {format_count(n)} points is drawn (the limit is"
-        " max_points, or --report-points on the command line); the measures refer to all points."
-    )
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The points of a page: training points, of which ``rows`` are drawn, and new points."""
+
+    points: Points
+    new: Points | None
+    rows: np.ndarray
+    images: dict[str, Any] | None
+    image_remark: str
+
+    @classmethod
+    def from_points(
+        cls, points: Points, held_out: Any, images: ArrayLike | None, max_points: int | None, seed: int
+    ) -> Drawing:
+        """Validate the arguments that reports and comparisons share."""
+        new = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
+        rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
+        return cls(points, new, rows, *thumbnails(points, images, rows))
+
+    @property
+    def n_new(self) -> int:
+        """Number of new points that are drawn."""
+        return 0 if self.new is None else min(self.new.n, LIMITS.drawn_new)
+
+    @property
+    def remark(self) -> str:
+        """A sentence on the points drawn."""
+        n, drawn = format_count(self.points.n), len(self.rows)
+        if drawn == self.points.n:
+            return f"All {n} points are drawn."
+        return (
+            f"A random sample of {format_count(drawn)} of the {n} points is drawn (the limit is"
+            " max_points, or --report-points on the command line); the measures refer to all points."
+        )
+
+    def column(self, name: str, values: np.ndarray, group: str, new: np.ndarray | None = None) -> Column:
+        """Return a column of the points drawn, from the values of all training points and of new points."""
+        further = None if new is None else new[: self.n_new]
+        return Column(name, values[self.rows], group).append(further, self.n_new)
+
+    def given_columns(self) -> list[Column]:
+        """Return the labels and the further columns."""
+        points, new = self.points, self.new or Points(None, 0)
+        found = [] if points.labels is None else [self.column("label", points.labels, "label", new.labels)]
+        further = points.extra.items()
+        return found + [self.column(name, values, "extra", new.extra.get(name)) for name, values in further]
+
+    def model_columns(
+        self, model: BaseEstimator, measures: Measures, graph: GraphDetails | None, prefix: str = ""
+    ) -> list[Column]:
+        """Return clusters, components, degrees and movements as columns."""
+        found, fitted = {}, vars(model)
+        if fitted.get("labels_") is not None:
+            found["cluster"] = np.asarray(fitted["labels_"]).astype(str).astype(object)
+        if graph is not None and len(graph.sizes) > 1:
+            names = np.array([f"component {i + 1}" for i in range(len(graph.sizes))], dtype=object)
+            found["graph component"] = names[fitted["component_labels_"]]
+        if graph is not None and graph.degrees is not None:
+            found["edges"] = graph.degrees.astype(np.float64)
+        if measures.movement is not None:
+            found["movement (stability)"] = 100 * measures.movement.per_point
+        known = {name: values for name, values in found.items() if len(values) == self.points.n}
+        return [self.column(f"{prefix}{name}", values, "model") for name, values in known.items()]
+
+    def input_columns(self, model: BaseEstimator, embedding: np.ndarray) -> tuple[list[Column], str]:
+        """Return the input columns of the points drawn, and a remark.
+
+        If there are many, the columns are selected whose variance the coordinates explain best.
+        """
+        points, new, rows = self.points, self.new, self.rows
+        if not has_rows(model, points):
+            return [], "There are no input columns to colour by: the data are pairwise values or objects."
+        X = points.take(rows) if points.stream or len(rows) < points.n else points.X
+        width = X.shape[1]
+        names = points.names if len(points.names) == width else [f"column {i + 1}" for i in range(width)]
+        n_bytes = 3 if len(rows) > LIMITS.many else 6  # of a number, in base64
+        max_columns = max(1, min(LIMITS.input_columns, LIMITS.column_bytes // (n_bytes * len(rows))))
+        chosen, remark = np.arange(width), ""
+        if width > max_columns:
+            sample = sample_rows(len(rows), LIMITS.input_sample, 0)
+            share = _explained_share(X[sample], embedding[rows][sample])
+            chosen = np.sort(np.argsort(-share, kind="stable")[:max_columns])
+            remark = (
+                f"Of {format_count(width)} input columns, the {max_columns} that the coordinates explain best"
+                " are available as colours."
+            )
+        values = as_dense(X[:, chosen]).T
+        others: Any = [None] * len(chosen)
+        if new is not None and not new.stream and not sparse.issparse(new.X) and np.ndim(new.X) == 2:
+            others = np.asarray(new.X)[: self.n_new, chosen].astype(np.float64).T
+        columns = zip(chosen, values, others, strict=True)
+        return [Column(names[i], old, "input").append(more, self.n_new) for i, old, more in columns], remark
+
+    def script_data(
+        self, maps: list[dict[str, Any]], columns: Sequence[Column | dict[str, Any]], placing: Any = None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the data of the script, and a sentence on columns omitted for lack of space."""
+        encoded: list[dict[str, Any]] = []
+        omitted, space = [], max(LIMITS.column_bytes, 8 * len(self.rows))
+        for made in (encode(column) if isinstance(column, Column) else column for column in columns):
+            if encoded_size(made) <= space:
+                space -= encoded_size(made)
+                encoded.append(made)
+            else:
+                omitted.append(made["name"])
+        n = len(self.rows)
+        return {
+            "maps": maps,
+            "n": n + self.n_new,
+            "rows": None if n == self.points.n else pack(self.rows, "<i4"),
+            "newPoints": self.n_new,
+            "ids": self._ids(),
+            "columns": encoded,
+            "firstColumn": _first_column(encoded),
+            "images": self.images,
+            "placing": placing,
+        }, f"Omitted to limit the size of the file: {', '.join(omitted)}." if omitted else ""
+
+    def _ids(self) -> dict[str, Any] | None:
+        if self.points.ids is None:
+            return None
+        new = [f"new row {i + 1}" for i in range(self.n_new)]
+        if self.new is not None and self.new.ids is not None:
+            new = self.new.ids[: self.n_new].tolist()
+        texts = np.array([str(value) for value in [*self.points.ids[self.rows], *new]], dtype=object)
+        names = [shorten(text) for text in texts]
+        if sum(len(name) + 3 for name in names) <= LIMITS.column_bytes:
+            return {"names": names}
+        made = encode(Column("id", texts, "id"))  # repeated ids are stored once
+        return {key: made[key] for key in ("codes", "names")}
 
 
 def check_max_points(max_points: object, n: int) -> int:
     """Return the maximum number of points to draw."""
     if max_points is None:
         return n
-    if not isinstance(max_points, (int, np.integer)) or isinstance(max_points, bool) or max_points < 1:
-        raise ValueError(
-            f"max_points={max_points!r} must be an integer of at least 1, or None for all points"
-        )
-    return int(max_points)
+    try:
+        return check_count("max_points", max_points)
+    except ValueError as error:
+        raise ValueError(f"{error}, or None for all points") from None
 
 
-def omitted_remark(names: list[str]) -> str:
-    """Return a sentence on the columns that were omitted for lack of space."""
-    return f"Omitted to limit the size of the file: {', '.join(names)}." if names else ""
-
-
-def model_columns(
-    model: BaseEstimator, n: int, measures: Measures, graph: GraphDetails | str
-) -> list[Column]:
-    """Return clusters, components, degrees and movements as columns."""
-    made = []
-    labels = vars(model).get("labels_")
-    if labels is not None and len(labels) == n:
-        made.append(Column("cluster", np.asarray(labels).astype(str).astype(object), "model"))
-    component = vars(model).get("component_labels_")
-    if isinstance(graph, GraphDetails):
-        if len(graph.sizes) > 1 and component is not None and len(component) == n:
-            names = np.array([f"component {i + 1}" for i in range(len(graph.sizes))], dtype=object)
-            made.append(Column("graph component", names[component], "model"))
-        if graph.degrees is not None and len(graph.degrees) == n:
-            made.append(Column("edges", graph.degrees.astype(np.float64), "model"))
-    if measures.movement is not None:
-        made.append(Column("movement (stability)", 100 * measures.movement.per_point, "model"))
-    return made
-
-
-def coordinate_columns(embedding: np.ndarray) -> list[Column]:
-    """Return the first twelve coordinates as columns."""
-    return [
-        Column(f"coordinate {i + 1}", embedding[:, i], "coordinate")
-        for i in range(min(12, embedding.shape[1]))
-    ]
-
-
-# --- columns of the input -----------------------------------------------------------------------------------
-
-
-def input_columns(
-    model: BaseEstimator, points: Points, rows: np.ndarray, embedding: np.ndarray
-) -> tuple[list[Column], str]:
-    """Return the input columns of the rows drawn, and a remark.
-
-    If there are many, the columns are selected whose variance the coordinates explain best.
-    """
-    if not has_rows(model, points):
-        return [], "There are no input columns to colour by: the data are pairwise values or objects."
-    X = points.take(rows) if points.stream or len(rows) < points.n else points.X
-    width = X.shape[1]
-    names = _input_names(points, width)
-    n_bytes = 3 if len(rows) > MANY else 6  # of a number, in base64
-    max_columns = max(1, min(_MAX_INPUTS, _MAX_BYTES // (n_bytes * len(rows))))
-    chosen = np.arange(width)
-    remark = ""
-    if width > max_columns:
-        sample = sample_rows(len(rows), TUNING.selected_points, 0)
-        share = _explained_share(X[sample], embedding[rows][sample])
-        chosen = np.sort(np.argsort(-share, kind="stable")[:max_columns])
-        remark = (
-            f"Of {format_count(width)} input columns, the {max_columns} that the coordinates explain best are"
-            " available as colours."
-        )
-    values = as_dense(X[:, chosen])
-    return [Column(names[i], values[:, k], "input") for k, i in enumerate(chosen)], remark
+def coordinate_axes(count: int) -> list[dict[str, Any]]:
+    """Return the coordinates of the only map as columns, whose values are the axes of the map."""
+    head = {"group": "coordinate", "kind": "numbers", "missing": 0}
+    return [{"name": f"coordinate {i + 1}", **head, "axis": i} for i in range(count)]
 
 
 def _explained_share(X: Any, coordinates: np.ndarray) -> np.ndarray:
@@ -122,108 +182,83 @@ def _explained_share(X: Any, coordinates: np.ndarray) -> np.ndarray:
     return share
 
 
-# --- together -----------------------------------------------------------------------------------------------
-
-
-def script_data(
-    maps: list[dict[str, Any]],
-    columns: list[Column],
-    points: Points,
-    rows: np.ndarray,
-    held_out: Points | None,
-    **further: Any,
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the data of the script, and the names of columns omitted for lack of space.
-
-    ``further`` entries are added as they are. Coordinates of the only map are columns without values of their
-    own.
-    """
-    new = 0 if held_out is None else min(held_out.n, MAX_NEW)
-    encoded: list[dict[str, Any]] = []
-    omitted, space = [], max(_MAX_BYTES, 8 * len(rows))
-    for column in columns:
-        made = encode(column)
-        if column.group == "coordinate":
-            made = {"name": column.name, "group": "coordinate", "kind": "numbers", "missing": 0}
-            made |= {"axis": int(column.name.split()[-1]) - 1}
-        if encoded_size(made) > space:
-            omitted.append(column.name)
-            continue
-        space -= encoded_size(made)
-        encoded.append(made)
-    return {
-        "maps": maps,
-        "n": len(rows) + new,
-        "rows": None if len(rows) == points.n else pack(rows, "<i4"),
-        "newPoints": new,
-        "ids": _ids(points, rows, held_out, new),
-        "columns": encoded,
-        "firstColumn": _first_column(encoded),
-        **further,
-    }, omitted
-
-
-def _ids(points: Points, rows: np.ndarray, held_out: Points | None, new: int) -> dict[str, Any] | None:
-    if points.ids is None:
-        return None
-    texts = np.array([str(value) for value in points.ids[rows]], dtype=object)
-    if new and held_out is not None:
-        others = held_out.ids[:new] if held_out.ids is not None else [f"new row {i + 1}" for i in range(new)]
-        texts = np.concatenate([texts, np.array([str(value) for value in others], dtype=object)])
-    names = [shorten(text) for text in texts]
-    if sum(len(name) + 3 for name in names) <= _MAX_BYTES:
-        return {"names": names}
-    made = encode(Column("id", texts, "id"))  # repeated ids are stored once
-    return {key: made[key] for key in ("codes", "names")}
-
-
 def _first_column(encoded: list[dict[str, Any]]) -> int:
     """Return the index of the initial colour column: labels, clusters, or the first further column."""
-    for group, name in (
-        ("label", None),
-        ("model", "cluster"),
-        ("extra", None),
-        ("coordinate", None),
-        ("model", "coordinate 1"),
-    ):
+    order = "label:", "model:cluster", "extra:", "coordinate:", "model:coordinate 1"
+    for group, name in (each.split(":") for each in order):
         for index, column in enumerate(encoded):
-            if column["group"] == group and (name is None or column["name"].endswith(name)):
+            if column["group"] == group and column["name"].endswith(name):
                 return index
     return -1
 
 
-def all_columns(
-    points: Points,
-    derived_columns: list[Column],
-    inputs: list[Column],
-    rows: np.ndarray,
-    held_out: Points | None,
-    new_coordinates: np.ndarray | None = None,
-) -> list[Column]:
-    """Return the columns of the points drawn, each with the values of the new points appended."""
-    new = 0 if held_out is None else min(held_out.n, MAX_NEW)
-    made = []
-    for column in [*given_columns(points), *derived_columns]:
-        further = None
-        if held_out is not None and column.group in ("label", "extra"):
-            further = held_out.labels if column.group == "label" else held_out.extra.get(column.name)
-        elif new_coordinates is not None and column.group == "coordinate":
-            further = new_coordinates[:, int(column.name.split()[-1]) - 1]
-        made.append(column.take(rows).append(None if further is None else further[:new], new))
-    return made + [column.append(_new_input(held_out, column, points, new), new) for column in inputs]
+# --- images -------------------------------------------------------------------------------------------------
 
 
-def _new_input(held_out: Points | None, column: Column, points: Points, new: int) -> np.ndarray | None:
-    """Return the values of the new points in an input column, or None if they have no such column."""
-    if held_out is None or held_out.stream or sparse.issparse(held_out.X) or np.ndim(held_out.X) != 2:
-        return None
-    width = held_out.X.shape[1]
-    names = _input_names(points, width)
-    if column.name not in names:
-        return None
-    return np.asarray(held_out.X)[:new, names.index(column.name)].astype(np.float64)
+def thumbnails(
+    points: Points, images: ArrayLike | None, rows: np.ndarray
+) -> tuple[dict[str, Any] | None, str]:
+    """Return the images of the points drawn, reduced until they fit, and a sentence if they are left out.
+
+    Parameters
+    ----------
+    points : Points
+        Rows of pixels, as those read from image files, are used unless ``images`` are given.
+    images : array-like of shape (n_samples, height, width[, channels]) or None
+        Images of the samples: numbers of any range, or bytes.
+    rows : ndarray
+        The points drawn.
+    """
+    found = _find_images(points, images)
+    if found is None:
+        return None, ""
+    side = max(found.shape[1:3])
+    factor = max(1, -(-side // LIMITS.image_side))
+    while len(rows) * _reduce(found[:1], factor).size > LIMITS.image_bytes:
+        factor += 1
+        if side // factor < min(LIMITS.least_image_side, side):
+            remark = f"Thumbnails of {format_count(len(rows))} points would be too large and are left out."
+            return None, remark
+    # in parts, so that not all are copied in double precision at once
+    step = max(1, 50_000_000 // max(1, 8 * int(np.prod(found.shape[1:]))))
+    parts = [_reduce(np.asarray(found[rows[i : i + step]]), factor) for i in range(0, len(rows), step)]
+    made = _as_bytes(np.concatenate(parts), found.dtype == np.uint8)
+    shape = [*made.shape[1:3], 1 if made.ndim == 3 else made.shape[3]]
+    return {"shape": shape, "pixels": pack(made.ravel(), "<u1")}, ""
 
 
-def _input_names(points: Points, width: int) -> tuple[str, ...]:
-    """Return the names of the input columns, or numbers if there are none."""
-    return points.names if len(points.names) == width else tuple(f"column {i + 1}" for i in range(width))
+def _find_images(points: Points, images: ArrayLike | None) -> np.ndarray | None:
+    """Return the images (n, height, width[, channels]) of all points, or None if there are none."""
+    if images is None:
+        if points.image_shape is None or points.stream:
+            return None
+        rows = points.X if points.unscaled is None else points.unscaled
+        return np.asarray(rows).reshape(-1, *points.image_shape)
+    pictures = np.asarray(images)
+    if pictures.ndim not in (3, 4) or len(pictures) != points.n or pictures.shape[3:] not in ((), (1,), (3,)):
+        raise ValueError(
+            f"images must have shape ({points.n}, height, width) or ({points.n}, height, width, 3), one per"
+            f" point, got {pictures.shape}"
+        )
+    if pictures.dtype.kind not in "fiub":
+        raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
+    return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
+
+
+def _reduce(images: np.ndarray, factor: int) -> np.ndarray:
+    """Return means over squares of ``factor`` x ``factor`` pixels; the rest at the edges is cut off."""
+    if factor == 1:
+        return images
+    height, width = (max(1, side // factor) for side in images.shape[1:3])
+    cut = images[:, : height * factor, : width * factor].astype(np.float32)
+    blocks = cut.reshape(len(images), height, min(factor, cut.shape[1]), width, -1, *images.shape[3:])
+    return blocks.mean(axis=(2, 4))
+
+
+def _as_bytes(images: np.ndarray, are_bytes: bool) -> np.ndarray:
+    """Return images as bytes: the smallest number is black and the largest white, of all images together."""
+    if are_bytes:
+        return np.rint(images).astype(np.uint8)
+    numbers = np.nan_to_num(np.asarray(images, dtype=np.float64))
+    low, high = float(numbers.min()), float(numbers.max())
+    return np.rint(255 * (numbers - low) / (high - low) if high > low else 0 * numbers).astype(np.uint8)

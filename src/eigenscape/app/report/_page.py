@@ -13,9 +13,9 @@ from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._columns import shorten
-from eigenscape.app.report._formatting import FORMATS
-from eigenscape.app.report.few_points import carried_coordinates
+from eigenscape.app.report import _details
+from eigenscape.app.report._points import Points
+from eigenscape.app.report._texts import jinja
 
 
 def check_report(path: str | Path, force: bool) -> None:
@@ -29,16 +29,11 @@ def check_report(path: str | Path, force: bool) -> None:
 def _environment() -> Any:
     """Return the environment of the templates: all text is escaped, control characters are made visible."""
     jinja2 = optional_import("jinja2", "writing a report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("eigenscape.app.report"),
-        autoescape=True,
-        finalize=_visible,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= FORMATS | {"carried": carried_coordinates, "sha256": _sha256, "shorten": shorten}
-    environment.globals |= FORMATS
+    loader = jinja2.PackageLoader("eigenscape.app.report")
+    options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "finalize": _visible}
+    environment = jinja(loader=loader, trim_blocks=True, lstrip_blocks=True, **options)
+    environment.filters["sha256"] = _sha256
+    environment.globals["report"] = _details
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 
@@ -54,18 +49,15 @@ def _sha256(content: str) -> str:
     return base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
 
 
-def write_page(path: str | Path, force: bool, template: str, **content: Any) -> Path:
+def write_page(
+    path: str | Path, force: bool, template: str, points: Points, remarks: list[str], **content: Any
+) -> Path:
     """Render a template with its content and write the page atomically."""
-    page = (
-        _environment()
-        .get_template(template)
-        .render(
-            style=f"{asset('map.css')}\n{asset('report.css')}",
-            script=bundle("report.js"),
-            now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            **content,
-        )
-    )
+    content |= {"points": points, "remark": " ".join(filter(None, remarks))}
+    content |= {"of": f" of {Path(points.source).name}" if points.source else ""}
+    content |= {"style": f"{asset('map.css')}\n{asset('report.css')}", "script": bundle("report.js")}
+    content |= {"now": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    page = _environment().get_template(template).render(content)
     with whole_file(path, force=force) as part:
         Path(part).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)

@@ -1,26 +1,34 @@
-"""Validated input of a report: the points of a model and their further columns."""
+"""Validated input of a report: points of a model, their further columns, coordinates and distances."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import with_small_indices
 from eigenscape.app.io import Table
-from eigenscape.app.report._columns import Column, as_column
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._columns import as_column
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import is_objects
+from eigenscape.kernels.pairwise import evaluate_pairs
+from eigenscape.options import flattened
 from eigenscape.streams import as_chunks, can_repeat
+
+
+class UnmeasuredError(ValueError):
+    """A measure is not defined for a model or its data; the message is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +46,11 @@ class Points:
     argument: str = "table_or_X"  # name of the argument, for errors
     unscaled: Any = None  # X before it was standardised, if it was
     image_shape: tuple[int, ...] | None = None  # of rows that are pixels
+
+    @property
+    def named(self) -> tuple[int, np.ndarray | None, np.ndarray | None]:
+        """Number of points, ids and labels, which sentences name."""
+        return self.n, self.ids, self.labels
 
     def take(self, rows: np.ndarray) -> Any:
         """Return some rows of ``X``, given in ascending order."""
@@ -61,40 +74,34 @@ def as_points(
     min_points: int = 3,
 ) -> Points:
     """Validate a table or an array and its further columns."""
-    X, names, source = table_or_X, _column_names(table_or_X), ""
-    if isinstance(table_or_X, Table):
-        X, names, source = table_or_X.array, tuple(table_or_X.names), str(table_or_X.source)
-        labels = table_or_X.labels if labels is None else labels
-        ids = table_or_X.ids if ids is None else ids
-        extra = {**(table_or_X.extra or {}), **(extra or {})}
-    chunks = None if isinstance(X, np.memmap) else as_chunks(X)
-    if chunks is not None:
-        if not can_repeat(chunks):
-            raise ValueError(
-                f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file"
-            )
-        X, n = chunks, sum(chunk.shape[0] for chunk in chunks)
-    else:
-        X = _as_array(X)
-        n = X.shape[0]
+    table = table_or_X
+    if not isinstance(table, Table):
+        columns = getattr(table, "columns", None)  # of a data frame
+        names = () if columns is None or callable(columns) else tuple(map(str, columns))
+        table = Table(table, names=names)
+    chunks = None if isinstance(table.array, np.memmap) else as_chunks(table.array)
+    if chunks is not None and not can_repeat(chunks):
+        raise ValueError(
+            f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file"
+        )
+    X: Any = _as_array(table.array) if chunks is None else chunks
+    n = X.shape[0] if chunks is None else sum(chunk.shape[0] for chunk in chunks)
     if n < min_points:
         raise ValueError(f"{argument} has {n} point(s), but a report needs at least {min_points}")
-    columns = {
-        str(name): as_column(name, values, "extra", n, f"extra[{name!r}]").values
-        for name, values in (extra or {}).items()
-    }
+    labels, ids = table.labels if labels is None else labels, table.ids if ids is None else ids
+    further = {str(name): values for name, values in {**(table.extra or {}), **(extra or {})}.items()}
     return Points(
         X,
         n,
         None if ids is None else as_column("id", ids, "id", n, "ids").values,
         None if labels is None else as_column("label", labels, "label", n, "labels").values,
-        columns,
-        names,
-        source,
+        {name: as_column(name, further[name], "extra", n, f"extra[{name!r}]").values for name in further},
+        tuple(table.names),
+        str(table.source),
         chunks is not None,
         argument,
-        table_or_X.unscaled if isinstance(table_or_X, Table) else None,
-        table_or_X.image_shape if isinstance(table_or_X, Table) else None,
+        table.unscaled,
+        table.image_shape,
     )
 
 
@@ -107,12 +114,6 @@ def _as_array(X: Any) -> Any:
         objects[:] = list(X)
         return objects
     return X if isinstance(X, np.memmap) else np.asarray(X)
-
-
-def _column_names(X: Any) -> tuple[str, ...]:
-    """Return the column names of a data frame."""
-    columns = getattr(X, "columns", None)
-    return () if columns is None or callable(columns) else tuple(str(name) for name in columns)
 
 
 def check_model(model: object) -> None:
@@ -132,13 +133,6 @@ def pairwise_kind(model: BaseEstimator) -> str:
     return model._precomputed_kind() if isinstance(model, Estimator) else "distance"
 
 
-def pairwise_function(model: BaseEstimator) -> tuple[str, Any]:
-    """Return the parameter that may be a function of two objects, and its value."""
-    if not isinstance(model, Estimator):
-        return "", None
-    return model._pairwise_parameter or "", model._pairwise()
-
-
 def has_rows(model: BaseEstimator, points: Points) -> bool:
     """Return whether ``X`` contains rows of features, not pairwise values or objects."""
     return points.stream or not (is_pairwise(model) or points.X.ndim == 1)
@@ -148,7 +142,10 @@ def embed(model: BaseEstimator, points: Points) -> tuple[np.ndarray, str]:
     """Return the coordinates (n, d) of the points, and a text on how they were obtained."""
     check_model(model)
     check_columns(model, points)
-    trained = _training_coordinates(model)
+    try:
+        trained = model.embedding_
+    except AttributeError:  # fitted to a stream, for example
+        trained = None
     if trained is not None and len(trained) == points.n:
         trained = np.asarray(trained, dtype=np.float64)
         _check_training_points(model, points, trained)
@@ -175,11 +172,10 @@ def _check_training_points(model: BaseEstimator, points: Points, trained: np.nda
     """Raise an error if the points are as many as the training points, but different ones."""
     if not isinstance(model, Estimator):  # transform of training points may differ from fit_transform
         return
-    rows = np.unique(np.linspace(0, points.n - 1, TUNING.checked_points).astype(np.intp))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    rows = np.unique(np.linspace(0, points.n - 1, LIMITS.checked_points).astype(np.intp))
+    with without_warnings():
         again = transform(model, points.take(rows))
-    off = np.abs(again - trained[rows]).max(axis=1) > TUNING.tolerance * np.nanmax(np.abs(trained))
+    off = np.abs(again - trained[rows]).max(axis=1) > LIMITS.tolerance * np.nanmax(np.abs(trained))
     if off.any():
         raise ValueError(
             f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not"
@@ -195,26 +191,147 @@ def transform(model: BaseEstimator, X: Any) -> np.ndarray:
         return np.asarray(model.transform(X), dtype=np.float64)
 
 
-def transform_new(model: BaseEstimator, new: Points | None, max_points: int) -> np.ndarray | None:
-    """Transform the first ``max_points`` of the new points."""
+def transform_new(model: BaseEstimator, new: Points | None) -> np.ndarray | None:
+    """Transform the new points that are drawn."""
     if new is None:
         return None
     check_columns(model, new)
     try:
-        return transform(model, new.take(np.arange(min(new.n, max_points))))
+        return transform(model, new.take(np.arange(min(new.n, LIMITS.drawn_new))))
     except ValueError as error:
         raise ValueError(f"{new.argument} cannot be transformed: {error}") from error
 
 
-def _training_coordinates(model: BaseEstimator) -> np.ndarray | None:
-    """Return ``embedding_``, or None if the model has none (fitted to a stream, for example)."""
-    try:
-        return model.embedding_
-    except AttributeError:
-        return None
+# --- for all parts of a report ------------------------------------------------------------------------------
 
 
-def given_columns(points: Points) -> list[Column]:
-    """Return the labels and the further columns."""
-    columns = [] if points.labels is None else [Column("label", points.labels, "label")]
-    return columns + [Column(name, values, "extra") for name, values in points.extra.items()]
+def sample_rows(n: int, max_rows: int, seed: int) -> np.ndarray:
+    """Return at most ``max_rows`` of ``n`` indices, ascending."""
+    if n <= max_rows:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, max_rows, replace=False))
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """Return a dense array of floats."""
+    return np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Ignore the warnings of further fits and transforms, since the first fit has given them already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+# --- distances in the data ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceData:
+    """Rows and a metric, or a matrix of distances, of the points with the indices ``rows``."""
+
+    data: Any
+    metric: str | Callable[..., float]
+    rows: np.ndarray
+    text: str  # how distances in the data are measured
+
+    def select(self, embedding: np.ndarray) -> np.ndarray:
+        """Return the coordinates of the points of the reference."""
+        return embedding if len(self.rows) == len(embedding) else embedding[self.rows]
+
+
+def reference_distances(
+    model: BaseEstimator, points: Points, seed: int, metric: str | None = None
+) -> ReferenceData:
+    """Return the reference distances; raise :class:`UnmeasuredError` if there are none.
+
+    If ``metric`` is None, the metric of the model is used.
+    """
+    if not has_rows(model, points):
+        return (_pairwise_reference if is_pairwise(model) else _object_reference)(model, points, seed)
+    metric = _metric_of(model) if metric is None else metric
+    name = "Euclidean" if metric == "euclidean" else metric
+    text = f"distances in the data are {name} distances between rows"
+    rows = sample_rows(points.n, LIMITS.streamed_rows if points.stream else points.n, seed)
+    if points.stream:
+        text += f", among {len(rows)} rows sampled from the stream" if len(rows) < points.n else ""
+        return ReferenceData(points.take(rows), metric, rows, text)
+    if not sparse.issparse(points.X) and not _all_finite(points.X):
+        raise UnmeasuredError("distances between rows with missing values are undefined")
+    return ReferenceData(points.X, metric, rows, text)
+
+
+def _metric_of(model: BaseEstimator) -> str:
+    """Return the metric of the model if it is a name without parameters, else "euclidean"."""
+    parameters = flattened(model.get_params(deep=False))
+    metric = parameters.get("metric", "euclidean")
+    named = isinstance(metric, str) and metric != "precomputed" and not parameters.get("metric_params")
+    return metric if named else "euclidean"
+
+
+def _all_finite(X: np.ndarray) -> bool:
+    return all(bool(np.isfinite(X[start : start + 65536]).all()) for start in range(0, len(X), 65536))
+
+
+def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData:
+    """Return the distances of a precomputed matrix."""
+    X, kind = points.X, pairwise_kind(model)
+    if X.shape[0] != X.shape[1]:
+        raise UnmeasuredError("distances to landmarks do not determine the neighbours of a point")
+    if kind == "distance" and not sparse.issparse(X):
+        text = "distances in the data are the given ones"
+        return ReferenceData(X, "precomputed", np.arange(points.n), text)
+    rows = sample_rows(points.n, LIMITS.pairwise_points, seed)
+    if kind == "distance":
+        distances, how = _path_lengths(X, rows), "path lengths in the given graph"
+    elif kind == "kernel":
+        distances, how = _kernel_distances(as_dense(X[rows][:, rows])), "those implied by the given kernel"
+    elif isinstance(X, sparse.csr_array):
+        lengths = X.astype(np.float64)
+        lengths.eliminate_zeros()
+        lengths.data = 1.0 / lengths.data
+        distances = _path_lengths(lengths, rows)
+        how = "path lengths in the given graph, with the inverse weight as the length of an edge"
+    else:
+        block = np.asarray(X[rows][:, rows])
+        distances = block.max() - block.astype(np.float64)
+        np.fill_diagonal(distances, 0.0)
+        how = "the given similarities, subtracted from the largest"
+    among = f", among {len(rows)} randomly sampled points" if len(rows) < points.n else ""
+    return ReferenceData(distances, "precomputed", rows, f"distances in the data are {how}{among}")
+
+
+def _path_lengths(graph: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+    """Return shortest path lengths (r, r); twice the longest if there is no path."""
+    symmetric = sparse.csr_array(graph.maximum(graph.T)) if graph.nnz else graph
+    blocks = np.array_split(rows, range(200, len(rows), 200))  # blocks (200, n) of all lengths
+    lengths = np.concatenate(
+        [shortest_path(symmetric, directed=False, indices=block)[:, rows] for block in blocks]
+    )
+    reached = np.isfinite(lengths)
+    return np.where(reached, lengths, 2 * lengths[reached].max())
+
+
+def _kernel_distances(kernel: np.ndarray) -> np.ndarray:
+    """Return ``sqrt(k(x, x) + k(y, y) - 2 k(x, y))``."""
+    diagonal = np.diag(kernel)
+    return np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2 * kernel, 0.0))
+
+
+def _object_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData:
+    """Evaluate the model's function of two objects."""
+    function = model._pairwise() if isinstance(model, Estimator) else None
+    if not callable(function):
+        raise UnmeasuredError("the data are objects, and the model has no function of two objects")
+    rows = sample_rows(points.n, LIMITS.objects, seed)
+    objects = np.empty(len(rows), dtype=object)
+    objects[:] = [points.X[i] for i in rows]
+    with without_warnings():
+        values = evaluate_pairs(function, objects, objects)
+    metric = model._pairwise_parameter == "metric"
+    how = "computed by the given function" if metric else "those implied by the given function"
+    distances = values if metric else _kernel_distances(values)
+    text = f"distances in the data are {how}, among {len(rows)} objects"
+    return ReferenceData(distances, "precomputed", rows, text)

@@ -7,34 +7,15 @@ decides; if it is equally strong, the parameter is named without a direction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from string import Formatter
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from eigenscape.app.report._formatting import FORMATS, format_count
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._rules import RULES, Case, Direction, Rule
+from eigenscape.app.report._texts import TABLES, evaluate, fill
 
 Grade = Literal["good", "fair", "poor"]
 _GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
-
-
-class Sentence(Formatter):
-    """Texts of the table of rules, in which formats have names (``{value:percent}``)."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        return FORMATS[format_spec](value) if format_spec else str(value)
-
-
-class _RuleSentence(Sentence):
-    """Texts of a rule, in which names are of the case."""
-
-    def __init__(self, rule: Rule, case: Case) -> None:
-        self.case, degree = case, rule.degree(case)
-        self.given = {"value": case.find(rule.value), "degree": "".join(rule.degrees[degree:][:1])}
-
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
-        return self.given[str(key)] if key in self.given else getattr(self.case, str(key))
 
 
 # --- grades -------------------------------------------------------------------------------------------------
@@ -65,28 +46,11 @@ def grades(measures: Measures) -> dict[str, Grade | None]:
 
 def summarize(case: Case, n_new: int, how: str) -> dict[str, list[str]]:
     """Return the summary of a report: its sentences by heading."""
-    quality = sentences(case)
-    return {
-        "What this map is": _description(case, n_new, how),
-        "How reliable it is": quality
-        or ["No measure could be computed; see “Not computed” for the reasons."],
-        "What to try next": advise(case)
-        or ["The measures suggest no change. Colour the map by your columns, or transform new points."],
-    }
-
-
-def _description(case: Case, n_new: int, how: str) -> list[str]:
-    assert case.points is not None
-    count, name = case.n_coordinates, type(case.model).__name__
-    found = [
-        f"A map of {format_count(case.points.n)} points in {count} coordinate{'s' * (count > 1)} by {name},"
-        f" {how}.",
-        getattr(case.model, "_meaning", ""),
-    ]
-    if n_new:
-        new = format_count(n_new)
-        found.append(f"{new} new points, to which the model was not fitted, are drawn as diamonds.")
-    return [sentence for sentence in found if sentence]
+    names = {**case.names, "model": case.model, "points": case.points, "n_new": n_new, "how": how}
+    first, *others = TABLES["summary"].items()
+    made = {first[0]: [line for line in fill(first[1], names).splitlines() if line]}
+    found = sentences(case), advise(case)
+    return made | {heading: said or [none] for (heading, none), said in zip(others, found, strict=True)}
 
 
 def sentences(case: Case, rules: Iterable[Rule] = RULES.values()) -> list[str]:
@@ -95,11 +59,8 @@ def sentences(case: Case, rules: Iterable[Rule] = RULES.values()) -> list[str]:
     for rule in rules:
         degree = rule.degree(case)
         if degree is not None and rule.sentences:
-            found += (
-                _RuleSentence(rule, case)
-                .format(rule.sentences[min(degree, len(rule.sentences) - 1)])
-                .splitlines()
-            )
+            text = rule.sentences[min(degree, len(rule.sentences) - 1)]
+            found += fill(text, rule.names(case)).splitlines()
     return found
 
 
@@ -137,25 +98,17 @@ def _remedies(rule: Rule, case: Case) -> Iterator[Advice]:
     worst = len(rule.at_least) + len(rule.at_most)
     if rule.degree(case) != worst or (case.m.localized and not rule.always):
         return
+    names = rule.names(case)
     for remedy in rule.remedies:
-        change: tuple[str, Direction | None] | None = (remedy.parameter, remedy.direction)
-        if remedy.parameter == "smoothing":
-            change = case.smoothing
-        if change is None or (remedy.when and not case.find(remedy.when)):
+        smooth = remedy["parameter"] == "smoothing"
+        change = case.smoothing if smooth else (remedy["parameter"], remedy.get("direction"))
+        if change is None or not evaluate(remedy.get("when", "true"), names):
             continue
-        reason, action = (_RuleSentence(rule, case).format(text) for text in (remedy.reason, remedy.action))
-        value = case.find(remedy.to) if remedy.to else None
-        advice = Advice(change[0], reason, change[1], value, action, remedy.strength)
-        if not _exceeds_rank(advice, case):
-            yield advice
-
-
-def _exceeds_rank(advice: Advice, case: Case) -> bool:
-    """Return whether a suggestion asks for more coordinates than the rows have dimensions."""
-    rank = case.m.rank
-    if rank is None or advice.parameter != "n_components" or advice.direction != "increase":
-        return False
-    return (advice.value or case.n_coordinates + 1) > rank
+        reason, action = (fill(remedy.get(text, ""), names) for text in ("reason", "action"))
+        value = evaluate(remedy.get("to", "none"), names)
+        more = (value or case.n_coordinates + 1) if change == ("n_components", "increase") else 0
+        if case.m.rank is None or more <= case.m.rank:  # the rows have no more dimensions
+            yield Advice(change[0], reason, change[1], value, action, remedy.get("strength", 1))
 
 
 def resolve(found: Iterable[Advice]) -> list[Advice]:
@@ -170,15 +123,10 @@ def _join(group: list[Advice]) -> Advice:
     first = group[0]
     strongest = max(advice.strength for advice in group)
     directions = {advice.direction for advice in group if advice.strength == strongest}
+    agreeing = [advice for advice in group if advice.direction in directions]
+    reasons = "; ".join(dict.fromkeys(advice.reason for advice in agreeing))
     if len(directions) > 1:
-        reasons = _reasons(group)
-        action = f"Compare several values of {first.parameter}"
-        return Advice(first.parameter, f"the measures do not agree on a direction ({reasons})", action=action)
-    (direction,) = directions
-    agreeing = [advice for advice in group if advice.direction == direction]
+        reasons = f"the measures do not agree on a direction ({reasons})"
+        return Advice(first.parameter, reasons, action=f"Compare several values of {first.parameter}")
     value = next((advice.value for advice in agreeing if advice.value is not None), None)
-    return Advice(first.parameter, _reasons(agreeing), direction, value, first.action, strongest)
-
-
-def _reasons(group: list[Advice]) -> str:
-    return "; ".join(dict.fromkeys(advice.reason for advice in group))
+    return replace(first, reason=reasons, direction=directions.pop(), value=value, strength=strongest)

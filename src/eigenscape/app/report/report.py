@@ -14,40 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from eigenscape._memory import peak_memory
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._details import (
-    GraphDetails,
-    Timings,
-    cost_details,
-    data_details,
-    fitted_details,
-    graph_details,
-    least_stable,
-    parameter_details,
-    seconds_by_stage,
-    version_details,
-)
-from eigenscape.app.report._formatting import format_count
-from eigenscape.app.report._map_data import (
-    MAX_DRAWN,
-    MAX_NEW,
-    all_columns,
-    check_max_points,
-    coordinate_columns,
-    drawn_remark,
-    input_columns,
-    model_columns,
-    omitted_remark,
-    script_data,
-)
+from eigenscape.app.report._details import Timings, graph_details, seconds_by_stage
+from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
-from eigenscape.app.report._references import sample_rows
 from eigenscape.app.report._rules import Case
-from eigenscape.app.report._thumbnails import thumbnails
+from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report._verdicts import grades, summarize
 
 
@@ -61,7 +38,7 @@ def write_report(
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
     images: ArrayLike | None = None,
-    max_points: int | None = MAX_DRAWN,
+    max_points: int | None = 50_000,
     compact: int | bool | None = None,
     command: str | None = None,
     timings: Timings | None = None,
@@ -140,57 +117,39 @@ def write_report(
     check_report(path, force)
     start = time.perf_counter()
     points = as_points(table_or_X, labels, ids, extra)
-    new_points = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
+    drawing = Drawing.from_points(points, held_out, images, max_points, seed)
+    rows, name = drawing.rows, type(model).__name__
     embedding, how = embed(model, points)
-    new = transform_new(model, new_points, MAX_NEW)
-    rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
-    pictures, picture_remark = thumbnails(points, images, rows)
+    new = transform_new(model, drawing.new)
     placing, placing_remark = placing_data(model, points, compact)
-    measures = measure(model, points, embedding, new_points, seed, rows)
-    graph = graph_details(model)
-    seconds = seconds_by_stage(timings)
-    n_coordinates = embedding.shape[1]
+    measures, graph = measure(model, points, embedding, drawing.new, seed, rows), graph_details(model)
 
-    inputs, input_remark = input_columns(model, points, rows, embedding)
-    derived_columns = [*model_columns(model, points.n, measures, graph), *coordinate_columns(embedding)]
-    columns = all_columns(points, derived_columns, inputs, rows, new_points, new)
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
-    axes = [f"coordinate {i + 1}" for i in range(min(12, n_coordinates))]
-    values = [pack_numbers(drawn[:, i]) for i in range(len(axes))]
-    maps = [{"name": type(model).__name__, "axes": axes, "values": values}]
-    data, omitted = script_data(maps, columns, points, rows, new_points, images=pictures, placing=placing)
-    remarks = [drawn_remark(points.n, rows), input_remark, picture_remark, placing_remark]
+    d, axes = embedding.shape[1], coordinate_axes(min(LIMITS.coordinates, embedding.shape[1]))
+    values = [pack_numbers(drawn[:, axis["axis"]]) for axis in axes]
+    inputs, input_remark = drawing.input_columns(model, embedding)
+    columns: list[Any] = drawing.given_columns() + drawing.model_columns(model, measures, graph)
+    maps = [{"name": name, "axes": [axis["name"] for axis in axes], "values": values}]
+    data, omitted_remark = drawing.script_data(maps, [*columns, *axes, *inputs], placing)
+    remarks = [drawing.remark, input_remark, drawing.image_remark, placing_remark, omitted_remark]
 
-    reasons, degrees, edges = dict(measures.omitted), None, []
-    if isinstance(graph, GraphDetails):
-        degrees, edges = graph.degrees, graph.details
-    else:
-        reasons["graph"] = graph
-    n_new = 0 if new_points is None else new_points.n
+    seconds, case = seconds_by_stage(timings), Case(measures, model, d, graph, points)
+    names = {**case.names, "graph": graph, "grades": grades(measures)}
+    reasons = measures.omitted | ({} if graph else {"graph": f"{name} uses no neighbourhood graph"})
+    measuring, peak = time.perf_counter() - start, peak_memory() if memory is None else None
     return write_page(
         path,
         force,
         "report.html",
-        title=f"{type(model).__name__} map" + (f" of {Path(points.source).name}" if points.source else ""),
-        meta=f"{format_count(points.n)} points · {n_coordinates} coordinate{'s' * (n_coordinates > 1)}"
-        f" · {len(data['columns'])} columns to colour by",
+        points,
+        remarks,
+        model=model,
         data=data,
-        method=type(model).__name__,
-        n_coordinates=n_coordinates,
-        n_axes=len(axes),
         placing=placing is not None,
-        remark=" ".join(filter(None, [*remarks, omitted_remark(omitted)])),
-        summary=summarize(Case(measures, model, n_coordinates, graph, points), n_new, how),
-        measures=measures,
-        grades=grades(measures),
-        charts=report_charts(measures, n_coordinates, degrees, seconds),
-        least_stable=least_stable(measures, points.ids),
-        graph_details=edges,
-        omitted=[(name[:1].upper() + name[1:], reason) for name, reason in reasons.items()],
+        summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
+        names=names,
+        charts=report_charts(measures, d, graph, seconds),
+        omitted=reasons,
         command=command,
-        parameter_details=parameter_details(model),
-        fitted_details=fitted_details(model),
-        data_details=data_details(points, model),
-        version_details=version_details(),
-        costs=cost_details(sum(seconds.values()), time.perf_counter() - start, memory),
+        costs={"fit": sum(seconds.values()), "measuring": measuring, "memory": memory, "peak": peak},
     )

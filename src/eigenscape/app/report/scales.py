@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigenscape.app.report._columns import shorten
-from eigenscape.app.report._formatting import format_count, format_percent
-from eigenscape.app.report._tuning import TUNING
+from eigenscape.app.report._texts import LIMITS, TABLES, fill, shorten
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
@@ -42,43 +40,23 @@ class Dominance:
         return float(self.shares.sum())
 
     @property
-    def subject(self) -> str:
-        """The columns and their share, as the beginning of a sentence."""
-        quoted = self._quoted
-        share = (
-            f"{format_percent(self.share)} of the total variance of {format_count(self.n_columns)} columns"
-        )
-        if len(quoted) == 1:
-            return f"Column {quoted[0]} has {share}"
-        each = ", ".join(format_percent(value) for value in self.shares)
-        return f"Columns {', '.join(quoted[:-1])} and {quoted[-1]} have {share} ({each})"
-
-    @property
-    def _quoted(self) -> list[str]:
+    def quoted(self) -> list[str]:
+        """Names in quotation marks, or numbers."""
         return [f"“{shorten(name)}”" if self.named else name.removeprefix("column ") for name in self.names]
 
     @property
-    def first_coordinate(self) -> str:
-        """A clause on the first coordinate if it is almost the column with the largest share."""
-        if self.correlation is None or abs(self.correlation) < TUNING.min_correlation:
-            return ""
-        first = f"“{shorten(self.names[0])}”" if self.named else self.names[0]
-        return f"; coordinate 1 is almost {first} (correlation {self.correlation:.3f})"
+    def subject(self) -> str:
+        """The columns and their share, as the beginning of a sentence."""
+        return self.text("subject")
 
     @property
     def extent(self) -> str:
         """How much of the distances the columns are: "almost this column alone" or "mostly these columns"."""
-        these = "this column" if len(self.names) == 1 else "these columns"
-        return self._amount(these)
+        return self.text("extent")
 
-    @property
-    def named_extent(self) -> str:
-        """The same with the names, for sentences that do not follow :attr:`subject`."""
-        *others, last = self._quoted
-        return self._amount(f"columns {', '.join(others)} and {last}" if others else f"column {last}")
-
-    def _amount(self, columns: str) -> str:
-        return f"almost {columns} alone" if self.share >= TUNING.almost_one else f"mostly {columns}"
+    def text(self, name: str) -> str:
+        """Return a text of the table ``dominance``."""
+        return fill(TABLES["dominance"][name], {"found": self, "limits": LIMITS})
 
 
 def depends_on_scales(model: BaseEstimator) -> bool:
@@ -118,13 +96,10 @@ def find_reference_dominance(
 
 
 def _find_columns(X: Any, names: Sequence[str], embedding: np.ndarray | None = None) -> Dominance | None:
-    if getattr(X, "ndim", 0) != 2:
-        return None
-    found = dominant_columns(X)
+    found = dominant_columns(X) if getattr(X, "ndim", 0) == 2 else None
     if found is None:
         return None
-    width = X.shape[1]
-    named = len(names) == width
+    named = len(names) == X.shape[1]
     chosen = tuple(names[j] if named else f"column {j + 1}" for j in found.columns)
     correlation = None if embedding is None else _correlation(X[:, [found.columns[0]]], embedding[:, 0])
     return Dominance(chosen, found.shares, found.n_columns, named, correlation)
@@ -134,8 +109,7 @@ def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
     """Return the correlation of a column (n, 1) and a coordinate (n,); None if one is constant."""
     values = np.asarray(column.todense() if hasattr(column, "todense") else column, dtype=np.float64).ravel()
     known = np.isfinite(values) & np.isfinite(coordinate)
-    first, second = (
-        (v[known] - v[known].mean() for v in (values, coordinate)) if known.any() else (values,) * 2
-    )
+    pair = np.stack([values[known], coordinate[known]])
+    first, second = pair - pair.mean(axis=1, keepdims=True) if known.any() else pair
     size = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / size if size > 0 else None
