@@ -40,7 +40,6 @@ def _selection(options: InputOptions, notes: dict[str, Any]) -> ColumnSelection:
     """Return the selection for the reader, with the columns that a model was fitted to, if any."""
     from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.imputation import Imputation
-    from eigenscape.app.io.reading import annotated_part
 
     selection = ColumnSelection.from_options(
         split_names(options.columns),
@@ -50,7 +49,9 @@ def _selection(options: InputOptions, notes: dict[str, Any]) -> ColumnSelection:
         [*(split_names(options.exclude) or ()), *([] if options.weight is None else [options.weight])],
         options.encode,
         options.kind,
-        annotated_part(options.use_rep, options.layer, options.obsp),
+        obsm=options.use_rep,
+        layers=options.layer,
+        obsp=options.obsp,
     )
     imputation, categories = notes.get("imputation"), notes.get("categories")
     try:

@@ -17,16 +17,16 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.distances import Distances
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.session import Session
-from eigenscape.app.io import arrays, columnar, images
+from eigenscape.app.io import images
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import TEXT, extension
+from eigenscape.app.io.columns import parse_numbers
+from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT, extension
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.matching import encoded_columns, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text import TextInput, read_text
-from eigenscape.app.io.text_cells import parse_numbers
+from eigenscape.app.io.text import read_text
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
@@ -36,7 +36,7 @@ def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> 
     """Place the rows of an uploaded file, which is read by the readers of files on disk."""
     shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
     suffix = extension(Path(shown)) if shown else ""
-    allowed = (*TEXT, *columnar.SUFFIXES, *arrays.READERS, *images.SUFFIXES)
+    allowed = (*TEXT, *COLUMNAR, *ARRAYS, *IMAGES)
     if suffix not in allowed or suffix == ".zarr":
         raise CommandError(
             f"{shown or 'the file'} has an unsupported extension; drop a csv, tsv, parquet, npy or image file"
@@ -48,7 +48,7 @@ def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> 
     path = folder / f"upload{suffix}"
     try:
         path.write_bytes(body)
-        if suffix in images.SUFFIXES:
+        if suffix in IMAGES:
             table = read_image_row(path, session.data, shown)
         else:
             read = read_selection(path, selection_of(session.data.notes))
@@ -68,9 +68,9 @@ def place_text(session: Session, entry: ExploredMap, text: str) -> dict[str, Any
     numbers = None if session.data.notes.get("categories") else _plain_numbers(text, session.data.d)
     if numbers is not None:
         return _placed(session.data, entry, session.distances, Table(numbers), messages)
-    source = TextInput((text.strip() + "\n").encode(), "the pasted text")
-    table = read_text(source, selection_of(session.data.notes), None, False)
-    table = _matched(replace(table, source="the pasted text"), session.data, messages)
+    content = (text.strip() + "\n").encode()
+    table = read_text(content, "the pasted text", selection_of(session.data.notes))
+    table = _matched(table, session.data, messages)
     return _placed(session.data, entry, session.distances, table, messages)
 
 

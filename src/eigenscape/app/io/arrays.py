@@ -207,19 +207,13 @@ def _select_columns(
 
     The indices of the features are None for all columns.
     """
-    selection.check(names, table.source)
+    selection = selection.complete(names, table.source, by_name=False)
+    label, id_name = selection.label, selection.id
     kind = {"f": "float", "b": "bool"}.get(table.array.dtype.kind, "int")
-    label, id_name = (
-        requested or (known if known in names else None)
-        for requested, known in (
-            (selection.label, selection.known_label),
-            (selection.id, selection.known_id),
-        )
-    )
     if selection.columns is None and not selection.exclude and label is None and id_name is None:
         return replace(table, names=names, dtypes=(kind,) * len(names)), None
     place = {name: i for i, name in enumerate(names)}
-    chosen = replace(selection, label=label, id=id_name).features(dict.fromkeys(names, kind), table.source)
+    chosen = tuple(selection.features(dict.fromkeys(names, kind), table.source))
     if not chosen:
         raise InputFileError(f"no column of {table.source} is left; change columns or exclude (--exclude)")
     table = replace(table, names=chosen, dtypes=(kind,) * len(chosen))

@@ -16,9 +16,9 @@ from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource
-from eigenscape.app.io.columns import ColumnChunks
-from eigenscape.app.io.formats import EDGES, TEXT, extension
+from eigenscape.app.io.formats import EDGES, TEXT, existing_path, extension
 from eigenscape.app.io.missing import ValidatedChunks
+from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
@@ -84,8 +84,7 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     """Read a table whose array is a dask array."""
     if str(path) == "-":
         raise _not_partitioned("standard input")
-    file = Path(path).expanduser()
-    reading.check_input(file)
+    file = existing_path(path)
     if file.is_file() and extension(file) in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
     table = reading.read_non_text(file, selection, stream=True)
@@ -105,10 +104,7 @@ def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array
     if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
         chunks = chunks.chunks
     if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
-        names = tuple(feature.column for feature in chunks.features)
-        if not chunks.columns.is_parquet or not chunks.columns.is_plain(names):
-            raise _not_partitioned(source)
-        chunks = ParquetChunks(chunks.columns.path, names)
+        chunks = chunks.columns.partitions(list(chunks.features)) or ()
     if isinstance(chunks, ParquetChunks):
         return _from_row_groups(chunks)
     if isinstance(chunks, ArrayChunks):

@@ -1,15 +1,20 @@
-"""File extensions of the formats that can be read."""
+"""Formats of files by their extension."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from eigenscape.exceptions import InputFileError
 
 #: Text formats and the delimiter that the extension defines, if any.
 TEXT: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
 EDGES = (".edges", ".edgelist")
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-COMPRESSED = (".gz", ".bz2", ".zst")
+COLUMNAR = (*PARQUET, *ARROW)
+ARRAYS = (".npy", ".npz", ".mtx", ".h5ad", ".zarr")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
 def extension(path: Path) -> str:
@@ -18,3 +23,17 @@ def extension(path: Path) -> str:
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def existing_path(path: str | Path) -> Path:
+    """Return the path of an input; raise if it does not exist, or is a pipe, whose opening may not end."""
+    path = Path(path).expanduser()
+    if not path.exists():
+        raise InputFileError(f"file {path} does not exist")
+    if not path.is_file() and not path.is_dir():
+        raise InputFileError(
+            f"{path} is a pipe or a device, not a file; use - and standard input for a text table"
+        )
+    if path.is_file() and path.stat().st_size == 0:
+        raise InputFileError(f"{path} is empty")
+    return path

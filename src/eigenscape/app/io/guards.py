@@ -156,11 +156,6 @@ def integer_error(name: str, source: str) -> InputFileError:
     )
 
 
-def are_integers(cells: pa.ChunkedArray) -> bool:
-    """Return whether all cells are integers without decimals and exponents, apart from infinite values."""
-    return _all_match(cells, r"^[-+]?(\d+|(?i:inf(inity)?|nan))$")
-
-
 def have_rounded(cells: pa.ChunkedArray) -> bool:
     """Return whether cells contain integers without a representation in double precision."""
     is_long = compute.match_substring_regex(cells, rf"^[-+]?\d{{{len(str(EXACT_INTEGER))},}}$")
@@ -169,15 +164,11 @@ def have_rounded(cells: pa.ChunkedArray) -> bool:
     )
 
 
-def are_digits(cells: pa.ChunkedArray) -> bool:
-    """Return whether all cells consist of digits, so that leading zeros make them codes."""
-    return _all_match(cells, r"^\d*$")
-
-
 def have_leading_zeros(cells: pa.ChunkedArray) -> bool:
     """Return whether a cell has digits after a leading zero, such as 00417."""
     return bool(compute.any(compute.match_substring_regex(cells, r"^0\d+$")).as_py())
 
 
-def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
+def all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
+    """Return whether all cells match a regular expression."""
     return bool(compute.all(compute.match_substring_regex(cells, pattern), min_count=0).as_py())

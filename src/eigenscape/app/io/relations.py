@@ -11,16 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.app.io import columnar
 from eigenscape.app.io.arrow import pa
-from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.conversion import is_number, to_floats
-from eigenscape.app.io.formats import extension
+from eigenscape.app.io.column_selection import DTYPES, ColumnSelection
+from eigenscape.app.io.columns import Column, convert, to_floats
+from eigenscape.app.io.formats import COLUMNAR, extension
 from eigenscape.app.io.guards import check_utf8
 from eigenscape.app.io.missing import handle_missing
+from eigenscape.app.io.roles import column_kind
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text import TextInput, parse_text, read_text
-from eigenscape.app.io.text_cells import ColumnProfile, convert
+from eigenscape.app.io.text import parse_text, read_chunks, read_text
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
 from eigenscape.exceptions import InputFileError
 
@@ -33,17 +32,10 @@ _TARGET_NAMES = ("target", "to", "dst", "j", "b")
 _WEIGHT_NAMES = ("weight", "w", "value", "affinity", "similarity")
 
 
-def as_relation(table: Table, kind: str | None) -> Table:
-    """Validate a table as a matrix of distances or affinities, if ``kind`` is one of these."""
-    if kind in ("distances", "affinities"):
-        return check_relation(replace(table, kind=kind))
-    return table
-
-
-def matrix_remarks(table: Table, selection: ColumnSelection) -> tuple[str, ...]:
+def matrix_remarks(table: Table) -> tuple[str, ...]:
     """Return a note if rows look like a matrix of distances or affinities, and their meaning is not given."""
     width = len(table.names)
-    if selection.kind is not None or table.kind != "rows" or not _MIN_MATRIX <= width <= _MAX_MATRIX:
+    if table.kind != "rows" or not _MIN_MATRIX <= width <= _MAX_MATRIX:
         return ()
     for value, kind in ((0.0, "distances"), (1.0, "affinities")):
         matrix = _square(table.array, width, value)
@@ -86,16 +78,14 @@ def _is_symmetric(matrix: Any) -> bool:
     )
 
 
-def read_matrix_text(text: TextInput, kind: str, delimiter: str | None) -> Table:
+def read_matrix_text(content: bytes | Path, source: str, delimiter: str | None) -> Table:
     """Read a square matrix from a text file, with or without names of its rows and columns."""
-    table = handle_missing(read_text(text, ColumnSelection(), delimiter), "error")
+    table = handle_missing(read_text(content, source, ColumnSelection(), delimiter), "error")
     ids = table.ids if table.ids is not None else table.labels
     n, d = table.array.shape
     if ids is None and n == d and table.names != default_names(d):
         ids = np.array(table.names, dtype=object)
-    return check_relation(
-        replace(table, kind=kind, ids=ids, labels=None, label_name=None, id_name=None, remarks=())
-    )
+    return replace(table, ids=ids, labels=None, label_name=None, id_name=None, remarks=())
 
 
 def check_relation(table: Table) -> Table:
@@ -142,42 +132,41 @@ def _first_true(mask: Any) -> tuple[int, int]:
     return int(rows[0]), int(columns[0])
 
 
-def read_edges(path: Path, selection: ColumnSelection) -> Table:
-    """Read a graph from a file of edges in text, parquet or arrow format."""
-    if extension(path) in columnar.SUFFIXES:
-        table = columnar.read_arrow_table(path)
-        return _build_graph(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
-    return read_edges_text(TextInput.from_file(path), selection)
+def read_edges(content: bytes | Path, source: str, selection: ColumnSelection) -> Table:
+    """Read a graph from a file of edges in text, parquet or arrow format.
 
-
-def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
-    """Read a graph from lines of source, target and optionally weight.
-
-    The cells are separated by commas, tabs, semicolons, bars or blanks; lines that begin with # or % are
-    comments.
+    The lines of a text are source, target and optionally weight, separated by commas, tabs, semicolons, bars
+    or blanks; lines that begin with # or % are comments.
     """
-    content = text.head()
-    check_utf8(content, text.source)
-    lines = content_lines(content)
+    if isinstance(content, Path) and extension(content) in COLUMNAR:
+        from eigenscape.app.io.columnar import read_arrow_table
+
+        table = read_arrow_table(content)
+        return _build_graph(dict(zip(table.column_names, table.columns, strict=True)), selection, source)
+    text = b"".join(read_chunks(content, source, whole=True))
+    check_utf8(text, source)
+    lines = content_lines(text)
     if not lines:
-        raise InputFileError(f"{text.source} contains comments and no edges")
-    content = b"\n".join(lines) + b"\n"
-    if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
-        content = blanks_to_tabs(content)
-    layout = replace(find_layout(content, text.source, None), by_blanks=False)
-    string = pa.string()
+        raise InputFileError(
+            f"{source} contains comments and no edges" if text.strip() else f"{source} is empty"
+        )
+    text = b"\n".join(lines) + b"\n"
+    if not any(mark in text for mark in (b",", b"\t", b";", b"|")):
+        text = blanks_to_tabs(text)
+    layout = replace(find_layout(text, source, None), by_blanks=False)
     columns = {}
-    for name, cells in parse_text(content, layout, text.source, layout.names).items():
-        profile = ColumnProfile(layout.decimal, is_checked=False)
-        profile.add(cells)
-        dtype = string if profile.is_long else profile.dtype  # vertices would be rounded to one
-        columns[name] = convert(cells, dtype, profile.mark)
-    return _build_graph(columns, selection, text.source)
+    for name, cells in parse_text(text, layout, source, layout.names).items():
+        column = Column(marks=(layout.decimal,))
+        column.add_cells(cells)
+        if column.is_long:  # vertices would be rounded to one
+            column.dtype = pa.string()
+        columns[name] = convert(cells, column)
+    return _build_graph(columns, selection, source)
 
 
 def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelection, source: str) -> Table:
     """Return the symmetric sparse matrix of weights; repeated edges have the largest of their weights."""
-    selection.check(list(columns), source)
+    selection.complete(list(columns), source)
     names = list(columns) if selection.columns is None else list(selection.columns)
     if len(names) < 2:
         raise InputFileError(f"{source} has {len(names)} column(s); edges need a source and a target")
@@ -201,7 +190,7 @@ def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelect
 
 
 def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
-    if not is_number(column.type):
+    if column_kind(column.type) not in DTYPES["number"]:
         raise InputFileError(
             f"the weights of {source} (column {name!r}) are {column.type}, not numbers; use"
             " columns=(source, target, weight)"
