@@ -20,13 +20,14 @@ from eigenscape.app.explore.session import Session
 from eigenscape.app.io import images
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import parse_numbers
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT, extension
+from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.matching import encoded_columns, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
+from eigenscape.app.io.roles import read_columns
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text import read_text
+from eigenscape.app.io.text import TextSource
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
@@ -35,7 +36,7 @@ MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
 def place_file(session: Session, entry: ExploredMap, name: str, body: bytes) -> dict[str, Any]:
     """Place the rows of an uploaded file, which is read by the readers of files on disk."""
     shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
-    suffix = extension(Path(shown)) if shown else ""
+    suffix = Path(shown).suffix.lower()
     allowed = (*TEXT, *COLUMNAR, *ARRAYS, *IMAGES)
     if suffix not in allowed or suffix == ".zarr":
         raise CommandError(
@@ -69,7 +70,7 @@ def place_text(session: Session, entry: ExploredMap, text: str) -> dict[str, Any
     if numbers is not None:
         return _placed(session.data, entry, session.distances, Table(numbers), messages)
     content = (text.strip() + "\n").encode()
-    table = read_text(content, "the pasted text", selection_of(session.data.notes))
+    table = read_columns(TextSource(content, "the pasted text", selection_of(session.data.notes)))
     table = _matched(table, session.data, messages)
     return _placed(session.data, entry, session.distances, table, messages)
 

@@ -22,7 +22,7 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "number": ("float", "int", "bool"),
     "text": ("text",),
 }
-_DTYPE = "dtype:"
+DTYPE = "dtype:"
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class ColumnSelection:
         columns = (columns,) if isinstance(columns, str) else columns
         exclude = (exclude,) if isinstance(exclude, str) else exclude or ()
         for pattern in (*(columns or ()), *exclude):
-            if pattern.startswith(_DTYPE) and pattern.removeprefix(_DTYPE) not in DTYPES:
-                raise ValueError(f"unknown type in {pattern!r}; use {_DTYPE} and one of {', '.join(DTYPES)}")
+            if pattern.startswith(DTYPE) and pattern.removeprefix(DTYPE) not in DTYPES:
+                raise ValueError(f"unknown type in {pattern!r}; use {DTYPE} and one of {', '.join(DTYPES)}")
         chosen = [(group, key) for group, key in parts.items() if key is not None]
         if len(chosen) > 1:
             raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
@@ -98,24 +98,11 @@ class ColumnSelection:
         taken = (*(self.columns or ()), *self.exclude, self.label, self.id)
         found = {"label": self.label, "id": self.id}
         for role, known in (("label", self.known_label), ("id", self.known_id)):
-            matches = sorted(
-                (name for name in names if name.casefold() == role), key=lambda name: name != role
-            )
-            candidates = [known if known in names else None, *(matches if by_name else ())]
-            free = (name for name in candidates if name is not None and name not in taken)
+            same = [name for name in names if by_name and name.casefold() == role]
+            candidates = [known, role if role in same else None, *same]
+            free = (name for name in candidates if name in names and name not in taken)
             found[role] = found[role] or next(free, None)
         return replace(self, label=found["label"], id=found["id"])
-
-    def excludes(self, name: str, kind: str) -> bool:
-        """Return whether a column is excluded."""
-        return any(_matches(pattern, name, kind) for pattern in self.exclude)
-
-    def may_use(self, name: str, kind: str) -> bool:
-        """Return whether a column may be a feature: it is requested, and not excluded."""
-        return not self.excludes(name, kind) and (
-            self.columns is None
-            or any(pattern.startswith(_DTYPE) or _matches(pattern, name, kind) for pattern in self.columns)
-        )
 
     def features(self, kinds: Mapping[str, str], source: str) -> list[str]:
         """Return the columns that are features, in the order requested.
@@ -127,10 +114,10 @@ class ColumnSelection:
         source : str
             Name of the file, for error messages.
         """
-        kept = [name for name in kinds if not (self.exclude and self.excludes(name, kinds[name]))]
         for pattern in self.exclude:  # no column of a type to exclude is not a mistake
-            if not pattern.startswith(_DTYPE) and not any(_matches(pattern, name, "") for name in kinds):
+            if not pattern.startswith(DTYPE) and not any(matches(pattern, name, "") for name in kinds):
                 raise _no_match(pattern, kinds, source)
+        kept = [name for name in kinds if not any(matches(each, name, kinds[name]) for each in self.exclude)]
         encoded = [name for name in kept if self.encode and kinds[name] == "text"]
         if self.categories is not None:
             encoded = [name for name in kept if name in self.categories]
@@ -146,21 +133,21 @@ class ColumnSelection:
             if pattern in kinds:
                 chosen += [pattern] if pattern in kept else []
                 continue
-            matches = [name for name in usable if _matches(pattern, name, kinds[name])]
-            if not matches:
+            found = [name for name in usable if matches(pattern, name, kinds[name])]
+            if not found:
                 raise _no_match(pattern, kinds, source)
-            chosen += matches
+            chosen += found
         return list(dict.fromkeys(chosen))
 
 
 def _is_pattern(text: str) -> bool:
-    return text.startswith(_DTYPE) or any(mark in text for mark in "*?[")
+    return text.startswith(DTYPE) or any(mark in text for mark in "*?[")
 
 
-def _matches(pattern: str, name: str, kind: str) -> bool:
+def matches(pattern: str, name: str, kind: str) -> bool:
     """Return whether a name is the pattern, or matches it."""
-    if pattern != name and pattern.startswith(_DTYPE):
-        return kind in DTYPES[pattern.removeprefix(_DTYPE)]
+    if pattern != name and pattern.startswith(DTYPE):
+        return kind in DTYPES[pattern.removeprefix(DTYPE)]
     return pattern == name or (_is_pattern(pattern) and fnmatchcase(name, pattern))
 
 

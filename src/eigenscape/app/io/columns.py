@@ -63,11 +63,6 @@ def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
     return np.array([np.nan if cell in MISSING_CELLS else float(cell) for cell in cells], dtype=np.float64)
 
 
-def to_floats(column: pa.ChunkedArray) -> np.ndarray:
-    """Convert a numeric arrow column to floats, missing values to NaN."""
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-
-
 @dataclass
 class Column:
     """What the values of a column are, accumulated over blocks of rows.
@@ -144,7 +139,7 @@ class Column:
 
     def add_numbers(self, numbers: pa.ChunkedArray, cells: pa.ChunkedArray | None = None) -> bool:
         """Add a block of numbers and its cells; return False if some have the base 16, which is text."""
-        values = to_floats(numbers)
+        values = np.asarray(numbers.cast(pa.float64(), safe=False))
         if self.is_counter and len(values):
             start = values[0] - self.n_rows
             self.is_counter = start == self.start if self.n_rows else start in (0, 1)
@@ -230,10 +225,8 @@ def _represents(dtype: pa.DataType, cells: pa.ChunkedArray, present: pa.ChunkedA
 
 
 def convert(cells: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    """Convert cells of a text table to the type of their column; text has no surrounding blanks."""
+    """Convert cells of a text table to the type of their column."""
     dtype = column.dtype
-    if dtype == pa.string():
-        return compute.utf8_trim_whitespace(cells)
     if dtype == pa.null():
         return pa.chunked_array([pa.nulls(len(cells))])
     if column.marks:

@@ -16,7 +16,7 @@ from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource
-from eigenscape.app.io.formats import EDGES, TEXT, existing_path, extension
+from eigenscape.app.io.formats import EDGES, TEXT, find_input
 from eigenscape.app.io.missing import ValidatedChunks
 from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import Table
@@ -84,10 +84,10 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     """Read a table whose array is a dask array."""
     if str(path) == "-":
         raise _not_partitioned("standard input")
-    file = existing_path(path)
-    if file.is_file() and extension(file) in _NOT_PARTITIONED:
+    file, suffix = find_input(path)
+    if file.is_file() and suffix in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
-    table = reading.read_non_text(file, selection, stream=True)
+    table = reading.read_non_text(file, suffix, selection, stream=True)
     return replace(table, array=as_collection(table.array, table.source))
 
 

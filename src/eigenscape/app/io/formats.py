@@ -17,16 +17,14 @@ IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pp
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
-def extension(path: Path) -> str:
-    """Return the lower-case extension that defines the format, without a compression suffix."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+def find_input(path: str | Path) -> tuple[Path, str]:
+    """Return the path of an input and its lower-case extension, without a compression suffix.
 
-
-def existing_path(path: str | Path) -> Path:
-    """Return the path of an input; raise if it does not exist, or is a pipe, whose opening may not end."""
+    Raises
+    ------
+    InputFileError
+        If it does not exist, is empty, or is a pipe, whose opening may not end.
+    """
     path = Path(path).expanduser()
     if not path.exists():
         raise InputFileError(f"file {path} does not exist")
@@ -36,4 +34,5 @@ def existing_path(path: str | Path) -> Path:
         )
     if path.is_file() and path.stat().st_size == 0:
         raise InputFileError(f"{path} is empty")
-    return path
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return path, next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSED), "")

@@ -40,16 +40,15 @@ def check_expansion(n_bytes: int, stored: int, source: str) -> None:
         )
 
 
-def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:
-    """Raise if the content is not valid UTF-8."""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = n_lines_before + content.count(b"\n", 0, error.start) + 1
-        raise InputFileError(
-            f"{source} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}; save it as UTF-8"
-            " (if it is Latin-1: iconv -f latin1 -t utf-8)"
-        ) from error
+def encoding_error(error: UnicodeDecodeError, n_lines_before: int, source: str) -> InputFileError:
+    """Return the error for a content that is not valid UTF-8 or UTF-16."""
+    if "utf-16" in error.encoding:
+        return InputFileError(f"{source} is not valid UTF-16: {error.reason}; save it as UTF-8")
+    line = n_lines_before + error.object.count(b"\n", 0, error.start) + 1
+    return InputFileError(
+        f"{source} is not UTF-8: byte 0x{error.object[error.start]:02x} in line {line}; save it as UTF-8"
+        " (if it is Latin-1: iconv -f latin1 -t utf-8)"
+    )
 
 
 def check_quotes(
@@ -70,8 +69,6 @@ def check_quotes(
     n_lines_before : int, default=0
         Number of lines before the content, for error messages.
     """
-    if b'"' not in content:
-        return
     data = np.frombuffer(content, dtype=np.uint8)
     opening, closing = _quoted_cells(content, data, delimiter)
     newlines = np.flatnonzero(data == _newline(content)[0])

@@ -24,30 +24,32 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
     Chunks are checked when they are iterated over. With ``missing="drop"`` or ``"mean"``, all chunks are read
     once before: to find the rows to drop, or the means. ``imputation`` comes from a model, if any.
     """
-    table = _check_rows(table, missing)
+    if not hasattr(table.array, "shape"):
+        table = _handle_missing_chunks(table, missing)
+    else:
+        with_nan, infinite = nonfinite_rows(table.array)
+        rejected = infinite if missing in _ACCEPTED else np.union1d(with_nan, infinite)
+        if len(rejected):
+            table = _drop_rows(table, missing, with_nan, infinite, rejected)
     return impute(table, missing, imputation) if missing in ("mean", "ppca") else table
 
 
-def _check_rows(table: Table, missing: str) -> Table:
-    """Drop or reject rows with values that are not accepted."""
-    if not hasattr(table.array, "shape"):
-        return _handle_missing_chunks(table, missing)
-    with_nan, infinite = nonfinite_rows(table.array)
-    rejected = infinite if missing in _ACCEPTED else np.union1d(with_nan, infinite)
-    if len(rejected) == 0:
-        return table
+def _drop_rows(
+    table: Table, missing: str, with_nan: np.ndarray, infinite: np.ndarray, rejected: np.ndarray
+) -> Table:
+    """Drop the rows with values that are not accepted, or raise an error that names them."""
     n_samples, n_columns = table.array.shape
     columns: list[str] = []
     if table.kind == "rows" and len(table.names) == n_columns:
         columns = [table.names[i] for i in _nonfinite_columns(table.array, rejected)]
     if len(rejected) == n_samples > 1:
         _reject_empty_columns(table, columns)
-    if missing == "drop":
-        keep = np.setdiff1d(np.arange(n_samples), rejected)
-        if len(keep) == 0:
-            raise _nothing_left(table.source)
-        return replace(table.select_rows(keep), rows=keep, n_dropped=len(rejected))
-    raise _nonfinite_error(table.source, with_nan, infinite, rejected, columns)
+    if missing != "drop":
+        raise _nonfinite_error(table.source, with_nan, infinite, rejected, columns)
+    keep = np.setdiff1d(np.arange(n_samples), rejected)
+    if len(keep) == 0:
+        raise _nothing_left(table.source)
+    return replace(table.select_rows(keep), rows=keep, n_dropped=len(rejected))
 
 
 @dataclass(frozen=True, eq=False)

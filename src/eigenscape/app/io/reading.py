@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, existing_path, extension
+from eigenscape.app.io.formats import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, find_input
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
@@ -169,30 +169,38 @@ def _read_rows(
     path: str | Path, selection: ColumnSelection, size: int | tuple[int, int] | None, stream: bool
 ) -> Table:
     """Read a table whose missing values are not handled yet."""
-    source, kind = str(path), selection.kind
-    content: bytes | Path = sys.stdin.buffer.read() if source == "-" else existing_path(path)
-    source = "standard input" if isinstance(content, bytes) else str(content)
-    suffix = ".csv" if isinstance(content, bytes) else extension(content)
+    content: bytes | Path
+    source, kind = "standard input", selection.kind
+    if str(path) == "-":
+        content, suffix = sys.stdin.buffer.read(), ".csv"
+    else:
+        content, suffix = find_input(path)
+        source = str(content)
     if kind == "edges" or (kind is None and suffix in EDGES):
         from eigenscape.app.io.relations import read_edges
 
         return read_edges(content, source, selection)
     if isinstance(content, Path) and (suffix not in TEXT or content.is_dir()):
-        return read_non_text(content, selection, size, stream)
+        return read_non_text(content, suffix, selection, size, stream)
     if kind in ("distances", "affinities"):
         from eigenscape.app.io.relations import read_matrix_text
 
         return read_matrix_text(content, source, TEXT[suffix])
-    from eigenscape.app.io.text import read_text
+    from eigenscape.app.io.roles import read_columns
+    from eigenscape.app.io.text import TextSource
 
-    return read_text(content, source, selection, TEXT[suffix], stream and isinstance(content, Path))
+    stream = stream and isinstance(content, Path)
+    return read_columns(TextSource(content, source, selection, TEXT[suffix], stream), stream)
 
 
 def read_non_text(
-    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None = None, stream: bool = False
+    path: Path,
+    suffix: str,
+    selection: ColumnSelection,
+    size: int | tuple[int, int] | None = None,
+    stream: bool = False,
 ) -> Table:
     """Read a file or folder that is not text; missing values are not handled."""
-    suffix = extension(path)
     is_folder = path.is_dir() and suffix != ".zarr"
     if suffix in COLUMNAR or (is_folder and any(path.glob("*.parquet"))):
         from eigenscape.app.io.columnar import read_columnar

@@ -13,13 +13,12 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import DTYPES, ColumnSelection
-from eigenscape.app.io.columns import Column, convert, to_floats
-from eigenscape.app.io.formats import COLUMNAR, extension
-from eigenscape.app.io.guards import check_utf8
+from eigenscape.app.io.columns import Column, convert
+from eigenscape.app.io.formats import COLUMNAR
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.roles import column_kind
+from eigenscape.app.io.roles import column_kind, read_columns
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text import parse_text, read_chunks, read_text
+from eigenscape.app.io.text import TextSource, parse_text, read_chunks
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
 from eigenscape.exceptions import InputFileError
 
@@ -80,7 +79,8 @@ def _is_symmetric(matrix: Any) -> bool:
 
 def read_matrix_text(content: bytes | Path, source: str, delimiter: str | None) -> Table:
     """Read a square matrix from a text file, with or without names of its rows and columns."""
-    table = handle_missing(read_text(content, source, ColumnSelection(), delimiter), "error")
+    table = read_columns(TextSource(content, source, ColumnSelection(), delimiter))
+    table = handle_missing(table, "error")
     ids = table.ids if table.ids is not None else table.labels
     n, d = table.array.shape
     if ids is None and n == d and table.names != default_names(d):
@@ -138,13 +138,12 @@ def read_edges(content: bytes | Path, source: str, selection: ColumnSelection) -
     The lines of a text are source, target and optionally weight, separated by commas, tabs, semicolons, bars
     or blanks; lines that begin with # or % are comments.
     """
-    if isinstance(content, Path) and extension(content) in COLUMNAR:
+    if isinstance(content, Path) and content.suffix.lower() in COLUMNAR:
         from eigenscape.app.io.columnar import read_arrow_table
 
         table = read_arrow_table(content)
         return _build_graph(dict(zip(table.column_names, table.columns, strict=True)), selection, source)
     text = b"".join(read_chunks(content, source, whole=True))
-    check_utf8(text, source)
     lines = content_lines(text)
     if not lines:
         raise InputFileError(
@@ -160,7 +159,7 @@ def read_edges(content: bytes | Path, source: str, selection: ColumnSelection) -
         column.add_cells(cells)
         if column.is_long:  # vertices would be rounded to one
             column.dtype = pa.string()
-        columns[name] = convert(cells, column)
+        columns[name] = cells if column.dtype == pa.string() else convert(cells, column)
     return _build_graph(columns, selection, source)
 
 
@@ -195,7 +194,7 @@ def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray
             f"the weights of {source} (column {name!r}) are {column.type}, not numbers; use"
             " columns=(source, target, weight)"
         )
-    weights = to_floats(column)
+    weights = np.asarray(column.cast(pa.float64()))
     invalid = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(invalid):
         raise InputFileError(

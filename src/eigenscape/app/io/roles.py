@@ -5,6 +5,7 @@ See docs/decisions/app-columns.md.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -14,8 +15,8 @@ import numpy as np
 from eigenscape._memory import require
 from eigenscape._warnings import warn
 from eigenscape.app.io.arrow import compute, pa
-from eigenscape.app.io.column_selection import DTYPES, ColumnSelection
-from eigenscape.app.io.columns import MISSING_WORDS, Column, to_floats
+from eigenscape.app.io.column_selection import DTYPE, DTYPES, ColumnSelection, matches
+from eigenscape.app.io.columns import MISSING_WORDS, Column
 from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
 from eigenscape.app.io.missing import empty_column_error
 from eigenscape.app.io.table import Table, default_names, format_names
@@ -51,7 +52,8 @@ class Roles:
     features: Features
     label: str | None
     id: str | None
-    kinds: dict[str, str]
+    names: list[str]  # of the features
+    dtypes: list[str]  # kind of the column of each feature
     remarks: tuple[str, ...]
 
 
@@ -82,19 +84,10 @@ def assign_roles(source: ColumnSource) -> Roles:
     """
     columns, selection = source.columns, source.selection
     kinds = {name: "int" if each.is_long else column_kind(each.dtype) for name, each in columns.items()}
-    taken = {selection.label, selection.id, *(selection.categories or ())}
-    usable = [name for name in kinds if name not in taken and selection.may_use(name, kinds[name])]
-    for name in usable if source.first_line is not None else ():
-        if columns[name].dtype == pa.string() and 2 * columns[name].n_words < columns[name].n_values:
-            columns[name].check_words(name, source.source, source.first_line or 0)
+    kept = [name for name in kinds if not any(matches(each, name, kinds[name]) for each in selection.exclude)]
     fixed = {selection.label, *(selection.columns or ()), *selection.known_columns}
-    text = [
-        name
-        for name in kinds
-        if kinds[name] in ("text", "other")
-        and name not in fixed
-        and not (selection.exclude and selection.excludes(name, kinds[name]))
-    ]
+    text = [name for name in kept if kinds[name] in ("text", "other") and name not in fixed]
+    remarks = _remarks(source, kept, kinds)
     if selection.id is None:
         words = (name for name in text if kinds[name] == "text" and not columns[name].has_units)
         selection = replace(selection, id=next((name for name in words if columns[name].is_unique), None))
@@ -103,8 +96,14 @@ def assign_roles(source: ColumnSource) -> Roles:
     if label is None and selection.known_label is None and selection.encode is None:
         repeated = (name for name in text if columns[name].has_repeats and name != selection.id)
         label = next(repeated, None)
-    unnamed = [name for name in usable if name not in (selection.columns or ())]
-    return Roles(features, label, selection.id, kinds, _remarks(source, unnamed, kinds, features))
+    names, dtypes = [], []
+    for name, categories in features.items():
+        names += [name] if categories is None else [f"{name}_{category}" for category in categories]
+        dtypes += [kinds[name]] * (len(names) - len(dtypes))
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise InputFileError(f"{source.source}: two features are named {twice!r} after encoding; rename one")
+    return Roles(features, label, selection.id, names, dtypes, remarks)
 
 
 def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]) -> Features:
@@ -115,6 +114,8 @@ def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapp
     for name in names:
         if source.columns[name].is_long and name not in encoded:
             raise integer_error(name, source.source)
+        if source.columns[name].dtype == pa.null() and selection.missing != "keep":
+            raise empty_column_error(name, source.source)
         if kinds[name] not in DTYPES["number"] and name not in encoded:
             encode = "; encode='onehot' (--encode onehot) uses categories" if kinds[name] == "text" else ""
             raise InputFileError(
@@ -136,10 +137,11 @@ def _describe_columns(source: ColumnSource) -> str:
     return f"its columns are {format_names(names, 20)}"
 
 
-def _remarks(
-    source: ColumnSource, names: Sequence[str], kinds: Mapping[str, str], features: Features
-) -> tuple[str, ...]:
-    """Return notes about columns whose interpretation may not be the intended one."""
+def _remarks(source: ColumnSource, kept: Sequence[str], kinds: Mapping[str, str]) -> tuple[str, ...]:
+    """Return notes about columns whose interpretation may not be the intended one.
+
+    Raise if a column of text is numeric except for a few words.
+    """
     remarks = []
     cased = {name.casefold(): name for name in source.columns}
     ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(cased)), None)
@@ -149,19 +151,26 @@ def _remarks(
             " read as a row of features; read the graph with kind='edges' (--kind edges), or confirm with"
             " kind='rows' (--kind rows)"
         )
-    for name in names:
+    taken = {source.selection.label, source.selection.id, *(source.selection.categories or ())}
+    patterns = source.selection.columns
+    for name in (name for name in kept if name not in taken):
         column = source.columns[name]
+        chosen = [each for each in patterns or () if each == name or matches(each, name, kinds[name])]
+        if patterns is not None and not chosen and not any(each.startswith(DTYPE) for each in patterns):
+            continue
+        is_typo = kinds[name] == "text" and 2 * column.n_words < column.n_values and not column.is_code
+        if is_typo and source.first_line is not None:
+            column.check_words(name, source.source, source.first_line)
+        if name in chosen:
+            continue
         if column.is_code:
             remarks.append(
                 f"column {name!r} has numbers with leading zeros and is read as text;"
                 f" columns=[{name!r}] (--columns) reads it as numbers"
             )
-        elif (
-            name in features
-            and column.is_counter
-            and kinds[name] == "int"
-            and column.n_rows >= _MIN_COUNTER_ROWS
-        ):
+        elif kinds[name] == "int" and column.is_counter and column.n_rows >= _MIN_COUNTER_ROWS:
+            if patterns is not None and not chosen:
+                continue
             remarks.append(
                 f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
                 f" id={name!r} (--id {name})"
@@ -176,42 +185,30 @@ def _remarks(
     return tuple(remarks)
 
 
-def read_columns(source: ColumnSource, stream: bool) -> Table:
+def read_columns(source: ColumnSource, stream: bool = False) -> Table:
     """Read the table of a source, whole or as chunks of rows."""
     roles = assign_roles(source)
-    names, dtypes = [], []
-    for name, categories in roles.features.items():
-        names += [name] if categories is None else [f"{name}_{category}" for category in categories]
-        dtypes += [roles.kinds[name]] * (len(names) - len(dtypes))
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise InputFileError(f"{source.source}: two features are named {twice!r} after encoding; rename one")
-    chunks = ColumnChunks(source, roles.features, len(names))
     used = [name for name in (roles.label, roles.id) if name is not None]
     others = [name for name in source.columns if name not in (*roles.features, *used) and not stream]
-    beside = _collect(source, [*used, *others])
+    blocks = list(source.read([*used, *others])) if used or others else []
+    beside = {  # blocks are joined before they are converted, so that all have one type
+        name: to_array(pa.chunked_array([c for block in blocks for c in block[name].chunks]))
+        for name in (*used, *others)
+    }
+    chunks = ColumnChunks(source, roles.features, len(roles.names))
     return Table(
         chunks if stream else np.concatenate(list(chunks)),
         labels=None if roles.label is None else beside[roles.label],
         ids=None if roles.id is None else beside[roles.id],
-        names=tuple(names),
+        names=tuple(roles.names),
         extra={name: beside[name] for name in others},
         source=source.source,
         label_name=roles.label,
         id_name=roles.id,
         remarks=roles.remarks,
         categories={name: values for name, values in roles.features.items() if values is not None},
-        dtypes=tuple(dtypes),
+        dtypes=tuple(roles.dtypes),
     )
-
-
-def _collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the values of columns in all rows; blocks are joined first, so that all have one type."""
-    blocks = list(source.read(names)) if names else []
-    return {
-        name: to_array(pa.chunked_array([c for block in blocks for c in block[name].chunks], kind))
-        for name, kind in ((name, blocks[0][name].type) for name in names)
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,12 +219,6 @@ class ColumnChunks:
     features: Features
     width: int
 
-    def __post_init__(self) -> None:
-        """Raise if a feature is known by its type to have no value in any row."""
-        for name in self.features:
-            if self.columns.columns[name].dtype == pa.null() and self.columns.selection.missing != "keep":
-                raise empty_column_error(name, self.columns.source)
-
     def __iter__(self) -> Iterator[np.ndarray]:
         for block in self.columns.read(list(self.features)):
             n_rows, start = len(next(iter(block.values()))), 0
@@ -235,12 +226,13 @@ class ColumnChunks:
             require(8 * n_rows * self.width, f"reading {self.columns.source}", remedy)
             rows = np.empty((n_rows, self.width))
             for name, categories in self.features.items():
-                if categories is None:
-                    stop = start + 1
-                    rows[:, start] = exact_floats(block[name], name, self.columns.source)
+                cells, stop = block[name], start + (1 if categories is None else len(categories))
+                if categories is not None:
+                    rows[:, start:stop] = _indicators(cells, categories, name, self.columns.source)
+                elif not pa.types.is_floating(cells.type) and _has_large_integers(cells):
+                    raise integer_error(name, self.columns.source)
                 else:
-                    stop = start + len(categories)
-                    rows[:, start:stop] = _indicators(block[name], categories, name, self.columns.source)
+                    rows[:, start] = cells.cast(pa.float64(), safe=False)
                 start = stop
             yield rows
 
@@ -284,13 +276,6 @@ def find_categories(source: ColumnSource, names: Sequence[str]) -> dict[str, tup
     return {name: tuple(sorted(values)) for name, values in found.items()}
 
 
-def exact_floats(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
-    """Convert a numeric column to floats; raise if an integer is too large for double precision."""
-    if not pa.types.is_floating(column.type) and _has_large_integers(column):
-        raise integer_error(name, source)
-    return to_floats(column)
-
-
 def _has_large_integers(column: pa.ChunkedArray) -> bool:
     """Return whether a column contains integers that are too large for double precision."""
     types = pa.types
@@ -313,7 +298,7 @@ def to_array(column: pa.ChunkedArray) -> np.ndarray:
         column, kind = column.cast(pa.string()), "text"
     if kind in DTYPES["number"]:
         exact = kind == "int" and column.null_count == 0
-        return np.asarray(column.to_numpy()) if exact else to_floats(column)
+        return np.asarray(column if exact else column.cast(pa.float64(), safe=False))
     if kind == "nested":
         return np.array(["" if value is None else str(value) for value in column.to_pylist()], dtype=object)
     parts = [np.empty(0, dtype=object)]

@@ -13,13 +13,11 @@ from pathlib import Path
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import require
-from eigenscape.app.io.arrow import csv, pa
+from eigenscape.app.io.arrow import compute, csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import Column, convert
 from eigenscape.app.io.formats import COMPRESSED
-from eigenscape.app.io.guards import check_expansion, check_quotes, check_utf8, last_row_end
-from eigenscape.app.io.roles import read_columns
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.guards import check_expansion, check_quotes, encoding_error, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout
 from eigenscape.exceptions import InputFileError
 
@@ -29,21 +27,9 @@ BLOCK_BYTES = 2**24
 _MAX_ROW_BLOCKS = 64
 #: Bytes of memory per byte of text that is parsed as a whole.
 _PARSED_BYTES = 4
+_REMEDY = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NEWLINES = b"\r\n"
-
-
-def read_text(
-    content: bytes | Path,
-    source: str,
-    selection: ColumnSelection,
-    delimiter: str | None = None,
-    stream: bool = False,
-) -> Table:
-    """Read a text table, whole or in chunks; a content that is given as bytes is read whole."""
-    if not stream:
-        content = b"".join(read_chunks(content, source, whole=True))
-    return read_columns(TextSource(content, source, selection, delimiter), stream)
 
 
 def read_chunks(content: bytes | Path, source: str, whole: bool = False) -> Iterator[bytes]:
@@ -56,26 +42,28 @@ def read_chunks(content: bytes | Path, source: str, whole: bool = False) -> Iter
     InputFileError
         If it is so much larger than the file that it is not a table, or cannot be decompressed.
     """
-    is_file = isinstance(content, Path)
-    kind = COMPRESSED.get(content.suffix.lower()) if is_file else None
-    file = pa.OSFile(os.fsencode(content)) if is_file else pa.BufferReader(content)
-    decoder, n_bytes = None, 0
+    stored = content.stat().st_size if isinstance(content, Path) else 0
+    kind = COMPRESSED.get(content.suffix.lower()) if isinstance(content, Path) else None
+    n_bytes, n_lines, encoding = 0, 0, "utf-8"
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
+        file = pa.OSFile(os.fsencode(content)) if isinstance(content, Path) else pa.BufferReader(content)
         with pa.input_stream(file, compression=kind) as stream:
             while chunk := stream.read(BLOCK_BYTES):
                 if n_bytes == 0 and chunk.startswith(_UTF16_MARKS):
-                    decoder = codecs.getincrementaldecoder("utf-16")()
-                chunk = chunk if n_bytes else chunk.removeprefix(codecs.BOM_UTF8)
+                    encoding = "utf-16"
+                    decoder = codecs.getincrementaldecoder(encoding)()
                 n_bytes += len(chunk)
-                if kind is not None and is_file:
-                    check_expansion(n_bytes, content.stat().st_size, source)
+                if kind is not None:
+                    check_expansion(n_bytes, stored, source)
                 if whole:
-                    _require_memory(n_bytes, source)
-                yield decoder.decode(chunk).encode() if decoder else chunk
-        if decoder:
-            decoder.decode(b"", final=True)
+                    require(_PARSED_BYTES * n_bytes, f"reading {source}", _REMEDY)
+                text = decoder.decode(chunk)
+                n_lines += chunk.count(b"\n")
+                yield chunk.removeprefix(codecs.BOM_UTF8) if encoding == "utf-8" else text.encode()
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise InputFileError(f"{source} is not valid UTF-16: {error.reason}; save it as UTF-8") from error
+        raise encoding_error(error, n_lines, source) from error
     except PermissionError:
         raise
     except (pa.ArrowException, OSError) as error:
@@ -90,18 +78,26 @@ class TextSource:
     Parameters
     ----------
     content : bytes or Path
-        The content in UTF-8, or the path of a file that is streamed.
+        The content, or the path of a file.
     source : str
         Name of the file, for error messages.
     selection : ColumnSelection
         Columns requested by the caller. Ids that are not integers and labels that are not numbers are text.
-    delimiter : str or None
+    delimiter : str, optional
         The delimiter, if the file extension defines it.
+    stream : bool, default=False
+        Whether blocks of rows are read from the file again and again. If False, the content is in memory.
     """
 
     def __init__(
-        self, content: bytes | Path, source: str, selection: ColumnSelection, delimiter: str | None
+        self,
+        content: bytes | Path,
+        source: str,
+        selection: ColumnSelection,
+        delimiter: str | None = None,
+        stream: bool = False,
     ) -> None:
+        content = content if stream else b"".join(read_chunks(content, source, whole=True))
         self.content, self.source = content, source
         head = content.lstrip(_NEWLINES) if isinstance(content, bytes) else self._head()
         if not head.strip():
@@ -162,8 +158,12 @@ class TextSource:
             converted = {}
             for name in names:
                 column, numbers = self.columns[name], self._numbers.get(name)
-                is_ready = numbers is not None and numbers.type == column.dtype
-                converted[name] = numbers if is_ready else convert(block[name], column)
+                if numbers is not None and numbers.type == column.dtype:
+                    converted[name] = numbers
+                elif column.dtype == pa.string():
+                    converted[name] = compute.utf8_trim_whitespace(block[name])
+                else:
+                    converted[name] = convert(block[name], column)
             yield converted
 
     def _blocks(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
@@ -174,7 +174,6 @@ class TextSource:
         n_lines, n_rows = 0, 0
         is_whole = isinstance(self.content, bytes)
         for content in [self.content.lstrip(_NEWLINES)] if is_whole else self._row_blocks():
-            check_utf8(content, self.source, n_lines)
             if b'"' in content:
                 check_quotes(content, self.layout.delimiter, len(self.layout.names), self.source, n_lines)
             rows = blanks_to_tabs(content) if self.layout.by_blanks else content
@@ -229,7 +228,7 @@ def parse_text(
     n_rows_before : int, default=0
         Number of rows in the blocks before this one, for error messages.
     """
-    _require_memory(len(content), source)
+    require(_PARSED_BYTES * len(content), f"reading {source}", _REMEDY)
     rejected: list[pa.csv.InvalidRow] = []
 
     def reject(row: pa.csv.InvalidRow) -> str:
@@ -268,9 +267,3 @@ def parse_text(
                 f" it{hint}"
             ) from error
     return dict(zip(table.column_names, table.columns, strict=True))
-
-
-def _require_memory(n_bytes: int, source: str) -> None:
-    """Raise if a text of ``n_bytes`` bytes and its table do not fit in memory."""
-    remedy = "use stream=True with an estimator that learns from chunks, or store it as parquet or npy"
-    require(_PARSED_BYTES * n_bytes, f"reading {source}", remedy)

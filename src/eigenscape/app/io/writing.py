@@ -16,7 +16,7 @@ from scipy.io import mmwrite
 from eigenscape._extras import optional_import
 from eigenscape.app.io.annotated import LABEL_NAME, write_h5ad
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.formats import ARROW, PARQUET, extension
+from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.table import default_names
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def write_table(
 
 def check_format(path: str | Path) -> str:
     """Return the file extension; raise if it is not supported."""
-    suffix = extension(Path(path)) if Path(path).suffix.lower() in SUFFIXES else Path(path).suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"{path} has an unsupported file extension; tables are written as"
