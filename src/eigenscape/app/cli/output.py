@@ -243,7 +243,7 @@ def label_notes(labels: np.ndarray | None) -> dict[str, Any] | None:
     """Return labels in a form for JSON: numbers, or codes of texts; None if there are none or too many."""
     import numpy as np
 
-    from eigenscape._checks import missing_labels
+    from eigenscape._roles import missing_labels
 
     if labels is None:
         return None

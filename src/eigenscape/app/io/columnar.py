@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pyarrow import parquet
@@ -14,13 +14,13 @@ from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import Column
 from eigenscape.app.io.formats import ARROW
+from eigenscape.app.io.guards import named_damage
 from eigenscape.app.io.roles import column_kind, read_columns, to_array
 from eigenscape.app.io.table import Table
-from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
+from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
     ParquetChunks,
     arrow_file,
-    check_declared_rows,
     chunk_rows,
     iter_batches,
     open_arrow,
@@ -30,27 +30,14 @@ from eigenscape.streams import (
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a parquet file, a folder of them, or an arrow or feather file, whole or in chunks."""
-    with convert_arrow_errors(path):
+    with _named_damage(path):
         return read_columns(ColumnarSource(path, selection, stream), stream)
 
 
-@contextmanager
-def convert_arrow_errors(path: Path) -> Iterator[None]:
+def _named_damage(path: Path) -> AbstractContextManager[None]:
     """Convert errors of pyarrow into an InputFileError."""
-    try:
-        yield
-    except pa.ArrowMemoryError as error:
-        raise NotEnoughMemoryError(
-            f"{path} needs more memory than is available; select fewer columns, or use stream=True with an"
-            " estimator that learns from chunks"
-        ) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        kind = "arrow" if _is_arrow(path) else "parquet"
-        raise InputFileError(
-            f"{path} is damaged, truncated or not a file in {kind} format: {str(error).splitlines()[0]}"
-        ) from error
+    kind = "arrow" if _is_arrow(path) else "parquet"
+    return named_damage(f"{path} is damaged, truncated or not a file in {kind} format")
 
 
 class ColumnarSource:
@@ -105,7 +92,7 @@ class ColumnarSource:
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows."""
         stored = list(dict.fromkeys(self._items.get(name, (name, 0))[0] for name in names))
-        with convert_arrow_errors(self.path):
+        with _named_damage(self.path):
             for table in self._tables(stored, len(names)):
                 yield {name: self._column(table, name) for name in names}
 
@@ -147,22 +134,12 @@ class ColumnarSource:
 
 def read_arrow_table(path: Path) -> pa.Table:
     """Return all columns of a file; the columns of files in a folder are joined by name."""
-    with convert_arrow_errors(path):
-        if _is_arrow(path):
-            with open_arrow(path) as reader:
-                _plain_schema(reader.schema, str(path))
-                table = _plain_table(pa.Table.from_batches(iter_batches(reader), reader.schema))
-        else:
+    with _named_damage(path):
+        if not _is_arrow(path):
             _require_memory(path)
-            tables = []
-            for file in ParquetChunks(path).files():
-                with parquet.ParquetFile(arrow_file(file)) as content:
-                    _plain_schema(content.schema_arrow, str(file))
-                    tables.append(_plain_table(content.read()))
-                    tables[-1].validate(full=True)
-                    check_declared_rows(content, len(tables[-1]))
-            table = pa.concat_tables(tables, promote_options="permissive")
-    return table
+        schema = _schema(path)
+        tables = _iter_tables(path, schema, len(schema))
+        return pa.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
 
 
 def _require_memory(path: Path) -> None:

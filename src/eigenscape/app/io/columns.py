@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from eigenscape._roles import MISSING_WORDS
 from eigenscape.app.io.arrow import compute, pa
-from eigenscape.app.io.guards import EXACT_INTEGER, all_match, have_leading_zeros, have_rounded
+from eigenscape.app.io.guards import EXACT_INTEGER, have_rounded
 from eigenscape.exceptions import InputFileError
 
-#: Text that marks a missing value.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?")
 #: Cells of a text table that mark a missing number; among words, "none" is a word.
 MISSING_CELLS = (*MISSING_WORDS, "NAN", "-nan", "-NaN", "Null", "None", "none", "NONE")
 _TRUE, _FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
 #: A number with a decimal point or comma.
 NUMBER = r"^\s*[-+]?((\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|(?i:inf(inity)?|nan))\s*$"
 _AMOUNT = r"^[-+]?[$€£¥]?\s*[-+]?\d+([.,]\d+)*\s*[%‰$€£¥]?$"
+_INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
 _MAX_EXAMPLES = 3
@@ -153,7 +153,9 @@ class Column:
                 return False
             if self.dtype != pa.float64():
                 self.dtype = numbers.type
-            self.all_integers = self.all_integers and (is_integer or bool((present % 1 == 0).all()))
+            self.all_integers = self.all_integers and (
+                is_integer or bool((present == np.floor(present)).all())
+            )
             if self.all_integers:
                 self._add_integers(null_missing(cells).drop_null(), np.abs(present).max())
             else:
@@ -164,11 +166,13 @@ class Column:
 
     def _add_integers(self, cells: pa.ChunkedArray, largest: float) -> None:
         """Add cells that are probably integers; look for codes and for integers that would be rounded."""
-        self.all_integers = all_match(cells, r"^[-+]?(\d+|(?i:inf(inity)?|nan))$")
-        self.all_digits = self.all_digits and all_match(cells, r"^\d*$")
-        self.has_leading_zeros = self.has_leading_zeros or have_leading_zeros(cells)
-        if self.all_integers and largest >= EXACT_INTEGER:
-            self.has_rounded = self.has_rounded or have_rounded(cells)
+        match = compute.match_substring_regex
+        digits = compute.all(match(cells, r"^\d*$"), min_count=0).as_py()
+        self.all_digits = self.all_digits and digits
+        self.all_integers = digits or compute.all(match(cells, _INTEGER), min_count=0).as_py()
+        self.has_leading_zeros = self.has_leading_zeros or compute.any(match(cells, r"^0\d+$")).as_py()
+        if self.all_integers and largest >= EXACT_INTEGER and not self.has_rounded:
+            self.has_rounded = have_rounded(cells.filter(match(cells, r"\d{16}")).to_pylist())
         self.is_code = self.has_leading_zeros and self.all_digits
         self.is_long = self.has_rounded and self.all_integers and self.dtype != pa.int64()
 

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from eigenscape._format import format_bytes
-from eigenscape.app.io.arrow import compute, pa
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: A compressed file that expands by more is not a table, unless it is small.
 _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
@@ -29,6 +30,22 @@ _MAX_LINES = 200
 _MIN_ROWS = 3
 _NEWLINES = b"\r\n"
 _IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
+
+
+@contextmanager
+def named_damage(start: str, end: str = "") -> Iterator[None]:
+    """Convert errors of libraries, which have no common base class; the reason follows ``start``."""
+    try:
+        yield
+    except (InputFileError, NotEnoughMemoryError, PermissionError):
+        raise
+    except MemoryError as error:
+        raise NotEnoughMemoryError(
+            f"{start}, or needs more memory than is available; select fewer columns, or use stream=True"
+        ) from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputFileError(f"{start}: {reason}{end}") from error
 
 
 def check_expansion(n_bytes: int, stored: int, source: str) -> None:
@@ -153,19 +170,13 @@ def integer_error(name: str, source: str) -> InputFileError:
     )
 
 
-def have_rounded(cells: pa.ChunkedArray) -> bool:
-    """Return whether cells contain integers without a representation in double precision."""
-    is_long = compute.match_substring_regex(cells, rf"^[-+]?\d{{{len(str(EXACT_INTEGER))},}}$")
-    return any(
-        len(cell) > _MAX_DIGITS or int(cell) != float(cell) for cell in cells.filter(is_long).to_pylist()
+def empty_column_error(name: str, source: str) -> InputFileError:
+    """Return the error for a column without any value."""
+    return InputFileError(
+        f"column {name!r} of {source} is empty; exclude it with exclude=[{name!r}] (--exclude {name})"
     )
 
 
-def have_leading_zeros(cells: pa.ChunkedArray) -> bool:
-    """Return whether a cell has digits after a leading zero, such as 00417."""
-    return bool(compute.any(compute.match_substring_regex(cells, r"^0\d+$")).as_py())
-
-
-def all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
-    """Return whether all cells match a regular expression."""
-    return bool(compute.all(compute.match_substring_regex(cells, pattern), min_count=0).as_py())
+def have_rounded(cells: Iterable[str]) -> bool:
+    """Return whether integers have no representation in double precision."""
+    return any(len(cell) > _MAX_DIGITS or int(cell) != float(cell) for cell in cells)

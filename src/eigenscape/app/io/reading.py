@@ -115,17 +115,11 @@ def read(
     )
     if not dask:
         return read_selection(path, selection, size, stream)
-    others = {
-        "encode": encode is not None,
-        "size": size is not None,
-        "kind": kind is not None,
-        "missing": missing != "error",
-        "stream": stream,
-    }
-    if any(others.values()):
+    given = {"encode": encode, "size": size, "kind": kind, "missing": missing != "error", "stream": stream}
+    if any(given.values()):
         raise TypeError(
-            f"{', '.join(name for name in others if others[name])} is not supported with dask=True, which"
-            " reads partitions unchanged; omit one of them"
+            f"{', '.join(name for name in given if given[name])} is not supported with dask=True, which reads"
+            " partitions unchanged; omit one of them"
         )
     optional_import("dask.array", "read with dask=True")
     from eigenscape.app.io.dask_reading import read_collection
@@ -177,13 +171,13 @@ def _read_rows(
         content, suffix = find_input(path)
         source = str(content)
     if kind == "edges" or (kind is None and suffix in EDGES):
-        from eigenscape.app.io.relations import read_edges
+        from eigenscape.app.io.edges import read_edges
 
         return read_edges(content, source, selection)
     if isinstance(content, Path) and (suffix not in TEXT or content.is_dir()):
         return read_non_text(content, suffix, selection, size, stream)
     if kind in ("distances", "affinities"):
-        from eigenscape.app.io.relations import read_matrix_text
+        from eigenscape.app.io.edges import read_matrix_text
 
         return read_matrix_text(content, source, TEXT[suffix])
     from eigenscape.app.io.roles import read_columns

@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from eigenscape._memory import require
+from eigenscape._roles import MISSING_WORDS
 from eigenscape._warnings import warn
 from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import DTYPE, DTYPES, ColumnSelection, matches
-from eigenscape.app.io.columns import MISSING_WORDS, Column
-from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
-from eigenscape.app.io.missing import empty_column_error
+from eigenscape.app.io.columns import Column
+from eigenscape.app.io.guards import EXACT_INTEGER, empty_column_error, integer_error
 from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.exceptions import InputFileError
 
@@ -96,7 +96,8 @@ def assign_roles(source: ColumnSource) -> Roles:
     if label is None and selection.known_label is None and selection.encode is None:
         repeated = (name for name in text if columns[name].has_repeats and name != selection.id)
         label = next(repeated, None)
-    names, dtypes = [], []
+    names: list[str] = []
+    dtypes: list[str] = []
     for name, categories in features.items():
         names += [name] if categories is None else [f"{name}_{category}" for category in categories]
         dtypes += [kinds[name]] * (len(names) - len(dtypes))
@@ -191,10 +192,10 @@ def read_columns(source: ColumnSource, stream: bool = False) -> Table:
     used = [name for name in (roles.label, roles.id) if name is not None]
     others = [name for name in source.columns if name not in (*roles.features, *used) and not stream]
     blocks = list(source.read([*used, *others])) if used or others else []
-    beside = {  # blocks are joined before they are converted, so that all have one type
-        name: to_array(pa.chunked_array([c for block in blocks for c in block[name].chunks]))
-        for name in (*used, *others)
-    }
+    beside = {}
+    for name in (*used, *others):  # blocks are joined before they are converted, so that all have one type
+        parts = [chunk for block in blocks for chunk in block[name].chunks]
+        beside[name] = to_array(pa.chunked_array(parts, blocks[0][name].type), name == roles.id)
     chunks = ColumnChunks(source, roles.features, len(roles.names))
     return Table(
         chunks if stream else np.concatenate(list(chunks)),
@@ -243,9 +244,7 @@ def _indicators(cells: pa.ChunkedArray, categories: tuple[str, ...], name: str, 
     is_missing = compute.or_(compute.is_null(text), compute.is_in(text, pa.array(MISSING_WORDS)))
     missing = np.asarray(is_missing)
     place = np.asarray(compute.fill_null(compute.index_in(text, pa.array(categories, pa.string())), -1))
-    found = np.zeros((len(text), len(categories)))
-    rows = np.flatnonzero(place >= 0)
-    found[rows, place[rows]] = 1.0
+    found = np.eye(len(categories) + 1)[place, :-1]  # the last row, of unknown values, is 0
     found[missing] = np.nan
     unknown = np.flatnonzero((place < 0) & ~missing)
     if len(unknown):
@@ -286,10 +285,11 @@ def _has_large_integers(column: pa.ChunkedArray) -> bool:
     return limits["max"] is not None and max(limits["max"], -limits["min"]) > EXACT_INTEGER
 
 
-def to_array(column: pa.ChunkedArray) -> np.ndarray:
+def to_array(column: pa.ChunkedArray, is_id: bool = False) -> np.ndarray:
     """Convert an arrow column to numbers if it is numeric, to text otherwise; missing text is empty.
 
-    Integers that floating-point numbers do not represent become text if some values are missing.
+    Ids such as "NA" are not missing. Integers that floating-point numbers do not represent become text if
+    some values are missing.
     """
     kind = column_kind(column.type)
     if kind in DTYPES["number"] and pa.types.is_dictionary(column.type):
@@ -305,6 +305,7 @@ def to_array(column: pa.ChunkedArray) -> np.ndarray:
     for chunk in column.chunks:  # rows with the same text share one object
         encoded = chunk.dictionary_encode()
         values = ["" if value is None else str(value) for value in encoded.dictionary.to_pylist()]
+        values = values if is_id else ["" if value in MISSING_WORDS else value for value in values]
         indices = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         parts.append(np.array([*values, ""], dtype=object)[indices])  # -1: the text appended last
     return np.concatenate(parts)

@@ -103,7 +103,7 @@ class TextSource:
         if not head.strip():
             raise InputFileError(f"{source} is empty")
         self.layout = find_layout(head, source, delimiter)
-        self.first_line = 1 + self.layout.header
+        self.first_line: int | None = 1 + self.layout.header
         if self.layout.row_names and selection.id is None:
             selection = replace(selection, id=self.layout.names[0])
         self._cells: dict[str, pa.ChunkedArray] = {}  # of a content in memory
@@ -133,7 +133,8 @@ class TextSource:
         profiled again as text.
         """
         marks = tuple(dict.fromkeys((self.layout.decimal, ".")))
-        columns, pending = {}, {name: Column(marks=marks) for name in self.layout.names}
+        columns: dict[str, Column] = {}
+        pending = {name: Column(marks=marks) for name in self.layout.names}
         while pending:
             for block in self._blocks(list(pending)):
                 for name, column in pending.items():
@@ -171,18 +172,19 @@ class TextSource:
         if self._cells:
             yield self._cells
             return
-        n_lines, n_rows = 0, 0
-        is_whole = isinstance(self.content, bytes)
-        for content in [self.content.lstrip(_NEWLINES)] if is_whole else self._row_blocks():
+        n_lines, n_rows, is_first = 0, 0, True
+        whole = [self.content.lstrip(_NEWLINES)] if isinstance(self.content, bytes) else None
+        for content in whole or self._row_blocks():
             if b'"' in content:
                 check_quotes(content, self.layout.delimiter, len(self.layout.names), self.source, n_lines)
-            rows = blanks_to_tabs(content) if self.layout.by_blanks else content
-            if rows.strip(_NEWLINES):
-                block = parse_text(rows, self.layout, self.source, names, n_rows == 0, n_rows)
-                self._cells = block if is_whole else {}
-                yield block
-                n_rows += len(block[names[0]])
             n_lines += content.count(b"\n")
+            rows = blanks_to_tabs(content) if self.layout.by_blanks else content
+            if not rows.strip(_NEWLINES):
+                continue
+            block = parse_text(rows, self.layout, self.source, names, is_first, n_rows)
+            self._cells = block if whole else {}
+            yield block
+            n_rows, is_first = n_rows + len(block[names[0]]), False
 
     def _row_blocks(self) -> Iterator[bytes]:
         """Yield blocks of complete rows of a file, without leading empty lines."""

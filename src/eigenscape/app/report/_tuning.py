@@ -16,8 +16,6 @@ class Tuning:
     names_across: int = 3
 
     # --- columns ---
-    #: A column with at most this many different integers is categorical.
-    label_integers: int = 12
     #: Maximum number of characters of a text.
     text_length: int = 120
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eigenscape._checks import missing_labels
+from eigenscape._roles import missing_labels
 from eigenscape.app.report._columns import shorten
 from eigenscape.app.report._formatting import format_count, format_percent
 from eigenscape.app.report._tuning import TUNING
