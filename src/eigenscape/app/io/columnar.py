@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pyarrow import parquet
-
+from eigenscape._extras import optional_import
 from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import ColumnSelection
@@ -26,6 +25,8 @@ from eigenscape.streams import (
     open_arrow,
     parquet_batches,
 )
+
+parquet = optional_import("pyarrow.parquet", "reading a parquet file")
 
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:

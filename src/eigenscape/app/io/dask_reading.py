@@ -10,12 +10,11 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
-from pyarrow import parquet
 
 from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columnar import ColumnarSource
+from eigenscape.app.io.columnar import ColumnarSource, parquet
 from eigenscape.app.io.formats import EDGES, TEXT, find_input
 from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import Table
