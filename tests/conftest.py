@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import random
 import signal
@@ -13,6 +14,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
 #: As in covering.py, which imports the package: a package that cannot be imported must fail the tests, not
 #: this file.

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 from eigenscape import PCA, KernelPCA
 from eigenscape.eigenfunctions import Eigenfunctions
-from eigenscape.exceptions import RankError
+from eigenscape.exceptions import DegenerateSpectrumWarning
 from eigenscape.solvers import EigenPairs
 
 some = settings(max_examples=25, deadline=None, derandomize=True)
@@ -393,10 +393,15 @@ def test_a_wrong_number_of_components(n_components: Any, message: str) -> None:
 
 def test_more_components_than_the_data_have() -> None:
     X = rows(20, 2) @ np.ones((2, 5))
-    with pytest.raises(
-        RankError, match="n_components=3, but the data have only rank 1 around their mean; lower n_components"
-    ):
-        PCA(3).fit(X)
+    message = "n_components=3, but the data have only rank 1 around their mean; the last 2 coordinates are"
+    with pytest.warns(DegenerateSpectrumWarning, match=message):
+        model = PCA(3, whiten=True).fit(X)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-14)
+    assert_allclose(model.embedding_[:, 1:], 0, atol=1e-12)
+    assert_allclose(model.eigenvalues_[1:], 0, atol=0)
+    assert_allclose(model.transform(X.copy()), model.embedding_, atol=1e-12)
+    assert_allclose(model.inverse_transform(model.embedding_), X, atol=1e-12)
+    assert_allclose(model.eigenfunctions(X)[:, 1:], 0, atol=0)
     assert PCA(None).fit(X).n_components_ == 1
     with pytest.raises(ValueError, match="20 rows are equal"):
         PCA(1).fit(np.ones((20, 3)))
@@ -491,8 +496,9 @@ def test_a_constant_column_is_no_direction(weighted: bool) -> None:
     X = np.column_stack([rng.standard_normal((300, 3)), np.full(300, 101325.3)])
     weights = rng.uniform(0.5, 2, 300) if weighted else None
     assert PCA(None).fit(X, sample_weight=weights).n_components_ == 3
-    with pytest.raises(RankError, match="rank 3"):
-        PCA(4, whiten=True).fit(X, sample_weight=weights)
+    with pytest.warns(DegenerateSpectrumWarning, match="rank 3"):
+        model = PCA(4, whiten=True).fit(X, sample_weight=weights)
+    assert_allclose(model.embedding_[:, 3], 0, atol=1e-9)
 
 
 def test_a_small_unit_beside_a_large_offset_is_a_direction() -> None:

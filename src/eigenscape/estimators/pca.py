@@ -262,7 +262,8 @@ class PCA(LinearMixin, KernelEstimator):
         n_discarded = len(axes.mean) - self.n_components_
         self.noise_variance_ = axes.discarded / (axes.weight - 1) / n_discarded if n_discarded else 0.0
         self.entropy_ = entropy(self.explained_variance_)
-        self._scale_ = np.sqrt(self.explained_variance_) if self.whiten else 1.0
+        varies = axes.eigenvalues > 0
+        self._scale_ = np.sqrt(np.where(varies, self.explained_variance_, 1.0)) if self.whiten else 1.0
 
     def _transform(self, X: Any) -> np.ndarray:
         with stage("projection"):
@@ -278,9 +279,9 @@ class PCA(LinearMixin, KernelEstimator):
         return self.fit(X, y, sample_weight, **fit_params).embedding_
 
     def _functions(self, X: Any) -> np.ndarray:
-        return self._axes_.project(as_product_operand(X)) * np.sqrt(
-            self._axes_.weight / self._axes_.eigenvalues
-        )
+        values = self._axes_.eigenvalues
+        inverse = np.divide(self._axes_.weight, values, out=np.zeros_like(values), where=values > 0)
+        return self._axes_.project(as_product_operand(X)) * np.sqrt(inverse)
 
     def _losses(self, X: Any, between: None, *, curve: bool) -> Any:
         if X is not None:

@@ -14,7 +14,8 @@ from scipy import linalg, sparse
 
 from eigenscape import _memory
 from eigenscape._progress import stage
-from eigenscape.exceptions import RankError
+from eigenscape._warnings import warn
+from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels import BoundKernel, Linear
 from eigenscape.methods.component_count import NComponents, count_by_evidence, count_for_ratio
 from eigenscape.methods.tuning import TUNING
@@ -135,12 +136,10 @@ def leading_axes(rows: CenteredRows, count: int, solver: SolverConfig) -> Princi
 
 def pca_of_scatter(moments: ScatterMoments, n_components: NComponents, solver: SolverConfig) -> PrincipalAxes:
     """Return the axes selected by ``n_components`` of samples, given their scatter matrix (d, d)."""
-    d = len(moments.mean)
-    rounding = offset_rounding(np.eye(d), moments.mean, moments.weight)
-    if (np.sqrt(np.diag(moments.scatter)) <= rounding).all():
+    if not _varies(moments):
         raise RankError(_NO_VARIANCE)
-    count = n_components if isinstance(n_components, int) else d
-    return select_components(axes_of_scatter(moments, count, solver), n_components)
+    axes = axes_of_scatter(moments, _most_components(moments, n_components), solver)
+    return select_components(axes, n_components)
 
 
 def axes_of_scatter(moments: ScatterMoments, count: int, solver: SolverConfig) -> PrincipalAxes:
@@ -166,10 +165,22 @@ def axes_if_determined(
     required = n_components if isinstance(n_components, int) else 1
     if moments.weight <= 1 or moments.n_rows <= required or np.trace(moments.scatter) == 0:
         return None
-    try:
-        return pca_of_scatter(moments, n_components, solver)
-    except RankError:
-        return None  # further samples may vary in other directions
+    if not _varies(moments):
+        return None
+    axes = axes_of_scatter(moments, _most_components(moments, n_components), solver)
+    if len(axes.eigenvalues) < required:  # further samples may vary in other directions
+        return None
+    return select_components(axes, n_components)
+
+
+def _varies(moments: ScatterMoments) -> bool:
+    """Return whether any feature varies by more than rounding."""
+    rounding = offset_rounding(np.eye(len(moments.mean)), moments.mean, moments.weight)
+    return bool((np.sqrt(np.diag(moments.scatter)) > rounding).any())
+
+
+def _most_components(moments: ScatterMoments, n_components: NComponents) -> int:
+    return n_components if isinstance(n_components, int) else len(moments.mean)
 
 
 def _leading_pairs(operator: Operator, count: int, solver: SolverConfig) -> tuple[EigenPairs, float]:
@@ -220,8 +231,32 @@ def offset_rounding(directions: np.ndarray, mean: np.ndarray, weight: float) -> 
     return 4 * _EPS * np.sqrt(weight * (np.square(directions) @ np.square(mean)))
 
 
+def _with_empty_axes(axes: PrincipalAxes, count: int) -> PrincipalAxes:
+    """Add orthonormal directions without variance; warn that the coordinates along them are zero."""
+    rank = len(axes.eigenvalues)
+    warn(
+        f"n_components={count}, but the data have only rank {rank} around their mean; the last {count - rank}"
+        " coordinates are zero",
+        DegenerateSpectrumWarning,
+    )
+    directions = axes.directions
+    for _ in range(count - rank):
+        direction = np.zeros(directions.shape[1])
+        direction[np.argmin(np.square(directions).sum(axis=0))] = 1.0  # the farthest from their span
+        for _ in range(2):
+            direction -= (directions @ direction) @ directions
+        directions = np.vstack([directions, direction / np.linalg.norm(direction)])
+    nothing = np.zeros(count - rank)
+    return replace(
+        axes,
+        directions=directions,
+        eigenvalues=np.concatenate([axes.eigenvalues, nothing]),
+        residuals=np.concatenate([axes.residuals, nothing]),
+    )
+
+
 def select_components(axes: PrincipalAxes, n_components: NComponents) -> PrincipalAxes:
-    """Return the axes selected by ``n_components``; raise RankError if there are fewer than that integer."""
+    """Return the axes selected by ``n_components``, with axes of no variance if there are fewer than that."""
     rank = len(axes.eigenvalues)
     if rank == 0:
         raise RankError(_NO_VARIANCE)
@@ -229,10 +264,7 @@ def select_components(axes: PrincipalAxes, n_components: NComponents) -> Princip
         return axes
     if isinstance(n_components, int):
         if rank < n_components:
-            raise RankError(
-                f"n_components={n_components}, but the data have only rank {rank} around their mean;"
-                " lower n_components"
-            )
+            return _with_empty_axes(axes, n_components)
         count = n_components
     elif isinstance(n_components, str):
         variances = np.zeros(axes.directions.shape[1])
@@ -280,7 +312,8 @@ def reconstruction_error(axes: PrincipalAxes, X: Any) -> float:
 
 def entropy(variances: np.ndarray) -> float:
     """Compute the entropy in bits of a Gaussian (Burges eq. 1.6, corrected to ``(2 pi e)^d'``)."""
-    return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
+    with np.errstate(divide="ignore"):  # -inf if a variance is zero
+        return float(0.5 * np.sum(np.log2(2 * math.pi * math.e * variances)))
 
 
 def training_losses(axes: PrincipalAxes, training: CenteredRows | np.ndarray) -> np.ndarray:

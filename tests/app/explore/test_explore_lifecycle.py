@@ -132,6 +132,47 @@ def test_a_server_that_ends_or_is_killed_leaves_no_process_no_folder_and_no_lost
     wait_until(lambda: folders_of(process.pid) == [])
 
 
+#: A server whose process that fits cannot write answers any more, while it waits for requests.
+DEAF_SERVER = """
+import json, subprocess, sys
+from pathlib import Path
+from eigenscape.app.explore.jobs import start_process
+worker = start_process(Path(sys.argv[1]))
+request = json.dumps({"job": "j1", "kind": "suggestions", "names": ["a", "b"]})
+print(request, file=worker.stdin, flush=True)
+assert any("done" in json.loads(line) for line in iter(worker.stdout.readline, ""))
+worker.stdout.close()
+print(request, file=worker.stdin, flush=True)
+try:
+    worker.wait(timeout=2)
+    print("ended", flush=True)
+except subprocess.TimeoutExpired:
+    print("waiting", worker.pid, flush=True)
+if sys.argv[2] == "close":
+    worker.stdin.close()
+    print("closed", worker.wait(timeout=60), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a killed process keeps the number of its parent")
+@pytest.mark.parametrize("end", ["close", "kill"])
+def test_a_process_that_cannot_answer_waits_for_the_end_of_its_server(tmp_path, end):
+    folder = tmp_path / "server"
+    folder.mkdir()
+    np.save(folder / "X.npy", np.random.default_rng(0).standard_normal((20, 2)))
+    command = [sys.executable, "-c", DEAF_SERVER, str(folder), end]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        state, worker = server.stdout.readline().split()
+        assert state == "waiting"
+        if end == "close":
+            assert server.stdout.readline().split() == ["closed", "1"]
+            assert folder.exists()  # its server still has it
+        server.kill()
+    wait_until(lambda: not is_alive(int(worker)))
+    assert folder.exists() == (end == "close")
+
+
 def test_an_annotation_file_of_something_else_is_not_replaced(tmp_path):
     X = np.eye(4)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -103,9 +104,10 @@ class JobRunner:
     def cancel(self, job_id: str) -> Job | None:
         """Cancel a job that runs or waits, and return it; the process of a running one is ended."""
         with self._condition:
-            if self._current is not None and self._current.id == job_id:
+            current = self._current
+            if current is not None and (current.id, current.status) == (job_id, "running"):
                 self._interrupt("cancelled")
-                return self._current
+                return current
             job = next((one for one in self._waiting if one.id == job_id), None)
             if job is not None:
                 self._waiting.remove(job)
@@ -225,6 +227,7 @@ def start_process(folder: Path) -> subprocess.Popen[str]:
     return start_python(
         "eigenscape.app.explore.worker:main",
         str(folder),
+        str(os.getpid()),
         stdin=subprocess.PIPE,
         text=True,
         encoding="utf-8",

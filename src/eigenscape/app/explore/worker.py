@@ -1,7 +1,7 @@
 """The process that fits: it reads requests from a pipe and writes progress and results to another.
 
 Messages are lines of JSON, arrays and models are files in the folder of the server; nothing is pickled. The
-process ends when the pipe closes, so that it does not survive a server that was killed.
+process ends when the pipe of requests closes, so that it does not survive a server that was killed.
 
 See docs/decisions/app-explorer.md.
 """
@@ -42,32 +42,38 @@ class PipeDisplay:
         """Do nothing: there is nothing to close."""
 
 
-def main(path: str) -> None:
-    """Answer requests about the rows in a folder until the pipe closes."""
+def main(path: str, server: str) -> None:
+    """Answer requests about the rows in a folder until the process ``server`` closes the pipe."""
     folder = Path(path)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is not part of the answers
     if hasattr(os, "nice"):
         os.nice(TUNING.niceness)
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_listen, args=(requests, folder, os.getppid()), daemon=True).start()
+    listener = threading.Thread(target=_listen, args=(requests, folder, int(server)), daemon=True)
+    listener.start()
     from eigenscape.app.explore.tasks import TASKS, WorkerData
 
     data = WorkerData(folder)
-    while True:
-        request = requests.get()
-        _answer(TASKS[request["kind"]], data, request, output)
+    try:
+        while True:
+            request = requests.get()
+            _answer(TASKS[request["kind"]], data, request, output)
+    except OSError:  # nobody reads the answers: the listener removes the folder and ends the process
+        listener.join()
 
 
-def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, parent: int) -> None:
+def _listen(requests: queue.Queue[dict[str, Any]], folder: Path, server: int) -> None:
     """Read requests; end the process when the server closes the pipe or does not exist any more."""
     for line in sys.stdin:
         requests.put(json.loads(line))
-    for _ in range(20):  # the pipe of a killed server closes a moment before the process has another parent
-        if os.getppid() != parent:  # the server was killed and cannot remove its files
+    # the pipe of a killed server closes a moment before the process has another parent, and a task that is
+    # still running may add a file to the folder while it is removed
+    limit = time.monotonic() + TUNING.grace_seconds
+    while folder.exists() and time.monotonic() < limit:
+        if os.getppid() != server:  # the server was killed and cannot remove its files
             shutil.rmtree(folder, ignore_errors=True)
-            break
-        time.sleep(0.05)
+        time.sleep(0.01)
     os._exit(1)
 
 
