@@ -117,7 +117,11 @@ class ColumnSelection:
         for pattern in self.exclude:  # no column of a type to exclude is not a mistake
             if not pattern.startswith(DTYPE) and not any(matches(pattern, name, "") for name in kinds):
                 raise _no_match(pattern, kinds, source)
-        kept = [name for name in kinds if not any(matches(each, name, kinds[name]) for each in self.exclude)]
+        kept = {
+            name: kinds[name]
+            for name in kinds
+            if not any(matches(each, name, kinds[name]) for each in self.exclude)
+        }
         encoded = [name for name in kept if self.encode and kinds[name] == "text"]
         if self.categories is not None:
             encoded = [name for name in kept if name in self.categories]

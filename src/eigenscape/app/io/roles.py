@@ -111,7 +111,7 @@ def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapp
     """Return the features; raise if a requested column cannot be one, or there is none."""
     names = selection.features(kinds, source.source)
     known = selection.categories or {}
-    encoded = [name for name in names if name in known or (selection.encode and kinds[name] == "text")]
+    encoded = {name for name in names if name in known or (selection.encode and kinds[name] == "text")}
     for name in names:
         if source.columns[name].is_long and name not in encoded:
             raise integer_error(name, source.source)
@@ -125,7 +125,7 @@ def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapp
             )
     if not names:
         raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
-    unknown = [name for name in encoded if not known.get(name)]
+    unknown = [name for name in names if name in encoded and not known.get(name)]
     found = {**known, **(find_categories(source, unknown) if unknown else {})}
     return {name: tuple(found[name]) if name in encoded else None for name in names}
 
@@ -153,25 +153,25 @@ def _remarks(source: ColumnSource, kept: Sequence[str], kinds: Mapping[str, str]
             " kind='rows' (--kind rows)"
         )
     taken = {source.selection.label, source.selection.id, *(source.selection.categories or ())}
-    patterns = source.selection.columns
+    requested = source.selection.columns
+    patterns = [each for each in requested or () if each not in kinds]
+    named = {each for each in requested or () if each in kinds}
     for name in (name for name in kept if name not in taken):
         column = source.columns[name]
-        chosen = [each for each in patterns or () if each == name or matches(each, name, kinds[name])]
-        if patterns is not None and not chosen and not any(each.startswith(DTYPE) for each in patterns):
+        is_chosen = requested is None or any(matches(each, name, kinds[name]) for each in patterns)
+        if name not in named and not is_chosen and not any(each.startswith(DTYPE) for each in patterns):
             continue
         is_typo = kinds[name] == "text" and 2 * column.n_words < column.n_values and not column.is_code
         if is_typo and source.first_line is not None:
             column.check_words(name, source.source, source.first_line)
-        if name in chosen:
+        if name in named:
             continue
         if column.is_code:
             remarks.append(
                 f"column {name!r} has numbers with leading zeros and is read as text;"
                 f" columns=[{name!r}] (--columns) reads it as numbers"
             )
-        elif kinds[name] == "int" and column.is_counter and column.n_rows >= _MIN_COUNTER_ROWS:
-            if patterns is not None and not chosen:
-                continue
+        elif is_chosen and kinds[name] == "int" and column.is_counter and column.n_rows >= _MIN_COUNTER_ROWS:
             remarks.append(
                 f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
                 f" id={name!r} (--id {name})"
@@ -190,7 +190,8 @@ def read_columns(source: ColumnSource, stream: bool = False) -> Table:
     """Read the table of a source, whole or as chunks of rows."""
     roles = assign_roles(source)
     used = [name for name in (roles.label, roles.id) if name is not None]
-    others = [name for name in source.columns if name not in (*roles.features, *used) and not stream]
+    taken = {*used, *roles.features}
+    others = [name for name in source.columns if name not in taken and not stream]
     blocks = list(source.read([*used, *others])) if used or others else []
     beside = {}
     for name in (*used, *others):  # blocks are joined before they are converted, so that all have one type

@@ -108,13 +108,14 @@ class TextSource:
             selection = replace(selection, id=self.layout.names[0])
         self._cells: dict[str, pa.ChunkedArray] = {}  # of a content in memory
         self._numbers: dict[str, pa.ChunkedArray] = {}
-        self.columns = self._profile(selection.columns or ())
+        requested = set(selection.columns or ())
+        self.columns = self._profile(requested)
         self.selection = selection.complete(list(self.columns), source)
         roles, encoded = (self.selection.label, self.selection.id), self.selection.categories or ()
         for name, column in self.columns.items():
             is_number = column.dtype == pa.int64() or (column.dtype == pa.float64() and name != roles[1])
             is_text = column.is_code or (name in roles and not is_number)
-            if name in encoded or column.is_long or (is_text and name not in (selection.columns or ())):
+            if name in encoded or column.is_long or (is_text and name not in requested):
                 column.dtype = pa.string()
 
     def _head(self) -> bytes:
@@ -126,7 +127,7 @@ class TextSource:
                 break
         return head
 
-    def _profile(self, requested: Sequence[str]) -> dict[str, Column]:
+    def _profile(self, requested: set[str]) -> dict[str, Column]:
         """Return the profiles of all columns over all rows.
 
         Columns that are text after blocks of numbers, and codes that are not ``requested`` as numbers, are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from eigenscape.app.io.columns import MISSING_CELLS, NUMBER
@@ -84,9 +85,9 @@ def find_layout(head: bytes, source: str, delimiter: str | None) -> TextLayout:
         names[: names[0] == ""] = ["row"]
     is_trailing = names[-1] == ""
     names = [name or f"x{place}" for place, name in enumerate(names)]
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise InputFileError(f"{source} has two columns named {twice!r}; rename one")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InputFileError(f"{source} has two columns named {name!r}; rename one")
     return TextLayout(delimiter, tuple(names), True, decimal, by_blanks, is_trailing, row_names)
 
 
