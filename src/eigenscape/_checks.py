@@ -1,11 +1,9 @@
-"""Checks of the arguments of functions: integers, numbers, seeds and labels."""
+"""Checks of the arguments of functions: integers, numbers and seeds."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-
-import numpy as np
 
 
 def check_count(name: str, value: object, minimum: int = 1) -> int:
@@ -36,20 +34,3 @@ def check_random_state(random_state: object) -> None:
     """Raise ValueError unless ``random_state`` is None or a non-negative integer."""
     if random_state is not None and (not isinstance(random_state, Integral) or int(random_state) < 0):
         raise ValueError(f"random_state={random_state!r} must be a non-negative integer or None")
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a label is missing: None, NaN, NaT or ``pandas.NA``."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"  # bool(pandas.NA) raises
-
-
-def missing_labels(labels: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the missing labels."""
-    if labels.dtype.kind == "O":
-        return np.array([is_missing(value) for value in labels], dtype=bool)
-    return labels != labels if labels.dtype.kind in "fcmM" else np.zeros(len(labels), dtype=bool)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from eigenscape.quality.dimension_estimation import Dimension, intrinsic_dimension
     from eigenscape.quality.edge_distortion import distortion
     from eigenscape.quality.intervals import Estimate
+    from eigenscape.quality.kept_neighbors import NeighborsKept, neighbors_kept
     from eigenscape.quality.localization import (
         LocalizedCoordinate,
         localized_coordinates,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
         sampled_trustworthiness,
         trustworthiness,
     )
-    from eigenscape.quality.neighbors_kept import NeighborsKept, neighbors_kept
     from eigenscape.quality.parameter_selection import ParameterChoice, choose_bandwidth, choose_n_neighbors
     from eigenscape.quality.projections import sphere_projection_density
     from eigenscape.quality.purity import Purity, neighbor_purity
@@ -90,7 +90,7 @@ _MODULES = {
     "localization": "LocalizedCoordinate localized_coordinates participation_ratio",
     "loss": "kernel_loss kernel_loss_curve",
     "neighbor_preservation": "continuity sampled_continuity sampled_trustworthiness trustworthiness",
-    "neighbors_kept": "NeighborsKept neighbors_kept",
+    "kept_neighbors": "NeighborsKept neighbors_kept",
     "parameter_selection": "ParameterChoice choose_bandwidth choose_n_neighbors",
     "projections": "sphere_projection_density",
     "purity": "Purity neighbor_purity",

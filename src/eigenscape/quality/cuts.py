@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape._checks import missing_labels
 from eigenscape._memory import row_blocks
 from eigenscape._numbers import checked_sparse
+from eigenscape._roles import missing_labels
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.kernels.base import BoundKernel, n_points

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-import eigenscape
+import eigenscape.streams
 from eigenscape import read
 from eigenscape.app.io import Table, text, write_table
 from eigenscape.app.io.guards import last_row_end
@@ -308,7 +308,7 @@ def test_rows_end_outside_quotes() -> None:
 _MEMORY = """
 import json, resource, sys
 import numpy as np
-import eigenscape
+import eigenscape.streams
 from eigenscape.app.io import text
 path = sys.argv[1]
 def peak():

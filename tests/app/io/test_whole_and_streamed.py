@@ -16,7 +16,7 @@ from fuzz.comparing import differences, in_memory
 from pyarrow import csv, feather, parquet
 from scipy import sparse
 
-import eigenscape
+import eigenscape.streams
 from eigenscape import read
 from eigenscape.app.io import text
 from eigenscape.exceptions import InputFileError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from native.reference.select import _insert_ordered, _squared_distance
 
 _EPS = 2.0**-23  # of single precision

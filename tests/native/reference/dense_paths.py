@@ -8,6 +8,7 @@ vertices. Each distance is computed once, for the matrix is symmetric.
 from __future__ import annotations
 
 import numpy as np
+
 from native.reference.elimination import shortest_of_rows
 
 

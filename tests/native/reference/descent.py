@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from native.reference.splines import spline_at
 
 #: Change of a gain whose coordinate moves steadily or back and forth, and its least value (Jacobs 1988).

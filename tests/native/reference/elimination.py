@@ -10,6 +10,7 @@ once.
 from __future__ import annotations
 
 import numpy as np
+
 from native.reference.paths import LANES
 
 _ONE = np.uint64(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from native.reference.splines import spline_at
 
 #: A step is shortened at most this often; it has then reached the rounding error of the objective.

@@ -8,6 +8,7 @@ for the pairs that may matter, in double precision, so the results do not depend
 from __future__ import annotations
 
 import numpy as np
+
 from native.reference.select import _insert, _insert_ordered, _squared_distance
 
 #: Number of columns whose smallest value is computed first: most groups are skipped by it.

@@ -111,10 +111,11 @@ def _known_selection(given: dict[str, Any], notes: dict[str, Any]) -> ColumnSele
     """Return the selection for the reader, with the columns that a model was fitted to."""
     from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.imputation import Imputation
-    from eigenscape.app.io.reading import annotated_part
 
-    part = annotated_part(*(given.pop(name, None) for name in ("use_rep", "layer", "obsp")))
-    selection = ColumnSelection.from_options(**given, part=part)
+    groups = {"use_rep": "obsm", "layer": "layers", "obsp": "obsp"}
+    selection = ColumnSelection.from_options(
+        **{groups.get(name, name): value for name, value in given.items()}
+    )
     imputation, categories = notes.get("imputation"), notes.get("categories")
     try:
         return replace(

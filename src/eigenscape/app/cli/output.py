@@ -139,7 +139,7 @@ def label_notes(labels: np.ndarray) -> dict[str, Any] | None:
     """
     import numpy as np
 
-    from eigenscape._checks import missing_labels
+    from eigenscape._roles import missing_labels
 
     names, values = None, labels
     missing = missing_labels(labels)

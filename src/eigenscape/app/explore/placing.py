@@ -18,15 +18,16 @@ from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.requests import TextBody
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io import arrays, columnar, images
+from eigenscape.app.io import images
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import TEXT, extension
+from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.matching import encoded_columns, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
+from eigenscape.app.io.roles import read_columns
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text import TextInput, read_text
+from eigenscape.app.io.text import TextSource
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
@@ -70,8 +71,8 @@ def place(session: Session, entry: ExploredMap, filename: str | None, body: byte
 def _read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: list[str]) -> Table:
     """Return the rows of an uploaded file, which the readers of files read from a temporary folder."""
     shown = "".join(char for char in Path(name.replace("\\", "/")).name if char.isprintable())[:100]
-    suffix = extension(Path(shown)) if shown else ""
-    allowed = (*TEXT, *columnar.SUFFIXES, *arrays.READERS, *images.SUFFIXES)
+    suffix = Path(shown).suffix.lower()
+    allowed = (*TEXT, *COLUMNAR, *ARRAYS, *IMAGES)
     if suffix not in allowed or suffix == ".zarr":
         raise CommandError(
             f"{shown or 'the file'} has an unsupported extension; drop a csv, tsv, parquet, npy or image file"
@@ -82,7 +83,7 @@ def _read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: li
         path = Path(temporary) / f"upload{suffix}"
         path.write_bytes(body)
         try:
-            if suffix in images.SUFFIXES:
+            if suffix in IMAGES:
                 return _read_image(path, data, shown)
             table = read_selection(path, _selection(data.notes))
             return _matched(replace(table, source=shown), data, messages)
@@ -97,9 +98,9 @@ def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
     numbers = None if data.notes.get("categories") else _plain_numbers(text, data.d)
     if numbers is not None:
         return Table(numbers)
-    source = TextInput((text.strip() + "\n").encode(), "the pasted text")
-    table = read_text(source, _selection(data.notes), None, False)
-    return _matched(replace(table, source="the pasted text"), data, messages)
+    content = (text.strip() + "\n").encode()
+    table = read_columns(TextSource(content, "the pasted text", _selection(data.notes)))
+    return _matched(table, data, messages)
 
 
 def _plain_numbers(text: str, d: int) -> np.ndarray | None:

@@ -27,20 +27,16 @@ if TYPE_CHECKING:
     from eigenscape.app.io.table import Table
     from eigenscape.app.io.writing import write_table
 
-_NAMES = {
-    "atomic": (
-        "check_target",
-        "whole_file",
-    ),
-    "models": (
-        "describe",
-        "load",
-    ),
-    "onnx_export": ("export_onnx",),
-    "reading": ("read",),
-    "saving": ("save",),
-    "table": ("Table",),
-    "writing": ("write_table",),
+_MODULES = {
+    "Table": "table",
+    "check_target": "atomic",
+    "describe": "models",
+    "export_onnx": "onnx_export",
+    "load": "models",
+    "read": "reading",
+    "save": "saving",
+    "whole_file": "atomic",
+    "write_table": "writing",
 }
-_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+_HOMES = {name: f"{__name__}.{module}" for name, module in _MODULES.items()}
 __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._extras import optional_import
+from eigenscape._memory import fits
+from eigenscape._numbers import check_indices
 from eigenscape._warnings import warn
-from eigenscape.app.io.child import call_child
+from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.sparse_checks import checked_csr
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
+from eigenscape.graph.row_index import canonical_csr
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -26,6 +28,8 @@ _LABEL_NAMES = ("labels", "label", "y")
 _ID_NAMES = ("ids", "id")
 #: Array of an npz archive that this library writes: the name of the labels.
 LABEL_NAME = "label_name"
+#: Option of the command line that reads each group of a file.
+_OPTIONS = {"obsm": "--use-rep", "layers": "--layer", "obsp": "--obsp"}
 
 
 def _load(path: Path) -> AnnData:
@@ -45,12 +49,12 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
     optional_import("anndata", f"reading {path}")
     group, key = selection.part or ("X", "")
     request = json.dumps({"path": str(path), "group": group, "key": key})
-    answer = call_child("eigenscape.app.io.annotated_child", request, path)
+    answer = call_child("eigenscape.app.io.annotated", request, path)
     header, arrays = answer.header, answer.arrays
     columns = arrays[header["n_parts"] :]
     obs = {name: _as_objects(column) for name, column in zip(header["columns"], columns, strict=False)}
     table = find_annotations(obs, selection, path, "column of obs", _as_objects(columns[-2]))
-    table = replace(table, names=_names(columns[-1]))
+    table = replace(table, names=tuple(map(str, columns[-1])))
     if header["n_parts"] == 1:
         return replace(table, array=arrays[0])
     try:
@@ -60,11 +64,108 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
         raise InputFileError(f"{path} is damaged: {group} {key} has {error}") from error
 
 
-def graph_kind(selection: ColumnSelection) -> str | None:
-    """Return the meaning of the numbers; the name of a graph of ``obsp`` determines it."""
-    if selection.kind is None and selection.part is not None and selection.part[0] == "obsp":
-        return "distances" if "distances" in selection.part[1].casefold() else "affinities"
-    return selection.kind
+def checked_csr(matrix: Any) -> sparse.csr_array:
+    """Return a sparse matrix from a file in CSR format, with sorted indices and without repeated entries.
+
+    Raises
+    ------
+    ValueError
+        If indices are out of range.
+    """
+    check_indices(matrix)
+    return canonical_csr(matrix)
+
+
+def answer(argument: str) -> Answer:
+    """Read a file in a child process: a matrix (dense, or data, indices and pointers of CSR), ``obs``, names.
+
+    Parameters
+    ----------
+    argument : str
+        The path, and the ``group`` ("X", "obsm", "layers" or "obsp") and ``key`` of the matrix, in JSON.
+    """
+    request = json.loads(argument)
+    path, group, key = Path(request["path"]), request["group"], request["key"]
+    rows, obs, features = _read(path, group, key)
+    names = [str(name) for name in features] if len(features) == rows.shape[1] else []
+    names = names or [f"{key or 'x'}{i}" for i in range(rows.shape[1])]
+    if sparse.issparse(rows):
+        csr = checked_csr(rows)
+        parts = [csr.data, csr.indices, csr.indptr]
+    else:
+        parts = [np.asarray(rows)]
+    columns = [_to_array(obs[name]) for name in obs.columns]
+    header = {
+        "n_parts": len(parts),
+        "shape": list(rows.shape),
+        "columns": [str(name) for name in obs.columns],
+    }
+    return Answer(header, [*parts, *columns, _to_array(obs.index), np.array(names, dtype=str)])
+
+
+def _read(path: Path, group: str, key: str) -> tuple[Any, Any, Any]:
+    """Return the matrix, ``obs``, and the names of the features, if it has any."""
+    import anndata
+
+    h5py = optional_import("h5py", "reading an h5ad file")  # a dependency of anndata
+
+    with h5py.File(path, "r") as file:
+        if file.attrs.get("encoding-type") != "anndata":  # written before anndata 0.7: read as a whole
+            data = anndata.read_h5ad(path)
+            stored = {name: getattr(data, name) for name in _OPTIONS} | (
+                {} if data.X is None else {"X": data.X}
+            )
+            return (
+                _find(stored, group, key, path),
+                data.obs,
+                data.var_names if group in ("X", "layers") else (),
+            )
+        element = _find(file, group, key, path)
+        if not fits(2 * _n_bytes(element)):  # it is sent to the parent process
+            raise MemoryError
+        read = anndata.io.read_elem
+        rows = read(element)
+        features: Any = ()
+        if group in ("X", "layers"):
+            features = read(file["var"]).index
+        elif hasattr(rows, "columns"):  # a data frame
+            rows, features = rows.to_numpy(), rows.columns
+        return rows, read(file["obs"]), features
+
+
+def _find(stored: Any, group: str, key: str, path: Path) -> Any:
+    """Return an element of a file; raise an error that lists what there is."""
+    if group == "X":
+        if "X" in stored and getattr(stored["X"], "shape", ()) is not None:  # anndata 0.12.0 writes a null
+            return stored["X"]
+        remedy = "; ".join(
+            f"{option} reads {name}: {', '.join(stored[name])}"
+            for name, option in _OPTIONS.items()
+            if name in stored and len(stored[name])
+        )
+        raise InputFileError(f"{path} has no X, only annotations; {remedy or 'it has no other matrix'}")
+    found = stored.get(group, {})
+    if key in found:
+        return found[key]
+    similar = f"X_{key}"
+    hint = f"; did you mean {similar!r}?" if group == "obsm" and similar in found else ""
+    raise InputFileError(f"{path} has no {key!r} in {group}; it has {', '.join(found) or 'none'}{hint}")
+
+
+def _n_bytes(element: Any) -> int:
+    """Return the size in memory of an array, or of all arrays of a group, as declared."""
+    if hasattr(element, "shape"):
+        return int(np.prod(element.shape, dtype=object)) * element.dtype.itemsize
+    return sum(_n_bytes(element[name]) for name in element)
+
+
+def _to_array(column: Any) -> np.ndarray:
+    """Return numbers as they are, other values as text; missing text is empty."""
+    values = np.asarray(column)
+    if values.dtype.kind in "fiub":
+        return values
+    missing = np.asarray(column.isna()) if hasattr(column, "isna") else np.zeros(len(values), dtype=bool)
+    return np.array(["" if gap else str(x) for x, gap in zip(values, missing, strict=True)], dtype=str)
 
 
 def find_annotations(
@@ -95,16 +196,17 @@ def find_annotations(
                 f"{path} has no {what} named {name!r} with one value per row; it has"
                 f" {format_names(list(columns), 20) or 'none'}"
             )
-    free = {name: column for name, column in columns.items() if name not in (selection.label, selection.id)}
-    text = {name: column for name, column in free.items() if column.dtype.kind in "OUS"}
-    id_name = selection.id or _first(free, (selection.known_id, *(() if ids is not None else _ID_NAMES)))
-    if id_name is None and ids is None:
-        id_name = next((name for name, column in text.items() if _is_unique(column)), None)
-    free.pop(id_name or "", None)
-    label = selection.label or _first(free, (selection.known_label, *_LABEL_NAMES))
-    if label is None and selection.known_label is None:
-        repeated = (name for name, column in text.items() if name != id_name and _has_repeats(column))
-        label = next(repeated, None)
+    text = {name: column.tolist() for name, column in columns.items() if column.dtype.kind in "OUS"}
+    unique = [name for name, values in text.items() if len({*values, ""}) == len(values) + 1]
+    repeated = [
+        name for name, values in text.items() if len(set(values) - {""}) < len(values) - values.count("")
+    ]
+    names = [selection.known_id] if ids is not None else [selection.known_id, *_ID_NAMES, *unique]
+    free = (name for name in names if name in columns and name != selection.label)
+    id_name = selection.id or next(free, None)
+    names = [selection.known_label, *_LABEL_NAMES, *(repeated if selection.known_label is None else ())]
+    free = (name for name in names if name in columns and name != id_name)
+    label = selection.label or next(free, None)
     return Table(
         None,
         None if label is None else columns[label],
@@ -119,24 +221,6 @@ def find_annotations(
 def without_roles(selection: ColumnSelection) -> ColumnSelection:
     """Return the selection of columns of an array whose label and id were found outside it."""
     return replace(selection, label=None, id=None, known_label=None, known_id=None)
-
-
-def _first(columns: dict[str, np.ndarray], names: tuple[str | None, ...]) -> str | None:
-    return next((name for name in names if name in columns), None)
-
-
-def _has_repeats(column: np.ndarray) -> bool:
-    values = [value for value in column.tolist() if value != ""]
-    return len(set(values)) < len(values)
-
-
-def _is_unique(column: np.ndarray) -> bool:
-    values = column.tolist()
-    return len(set(values)) == len(values) and "" not in values
-
-
-def _names(column: np.ndarray) -> tuple[str, ...]:
-    return tuple(map(str, column))
 
 
 def _as_objects(column: np.ndarray) -> np.ndarray:

@@ -1,44 +1,47 @@
-"""Arrays without column types: npy, npz, Matrix Market, zarr and AnnData files."""
+"""Arrays without column types: npy, npz, Matrix Market and zarr files."""
 
 from __future__ import annotations
 
+import warnings
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy_format
 from scipy import sparse
+from scipy.io import mmread
 
 from eigenscape._extras import optional_import
-from eigenscape._memory import require
+from eigenscape._format import format_bytes
+from eigenscape._memory import fits, require
 from eigenscape._typing import is_sparse
-from eigenscape.app.io.annotated import LABEL_NAME, find_annotations, read_h5ad, without_roles
-from eigenscape.app.io.child import call_child
+from eigenscape.app.io.annotated import LABEL_NAME, checked_csr, find_annotations, read_h5ad, without_roles
+from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.guards import EXACT_INTEGER, integer_error
-from eigenscape.app.io.npz_checks import check_npz
-from eigenscape.app.io.sparse_checks import check_market, checked_csr
+from eigenscape.app.io.guards import EXACT_INTEGER, check_expansion, integer_error, named_damage
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
+from eigenscape.exceptions import InputFileError
 from eigenscape.streams import SlicedChunks
 
 #: Names of the arrays of an npz archive that are used unless others are requested.
 _DATA_NAMES = ("X", "data", "array", "coordinates")
 #: Arrays with more columns are rejected: each column has a name.
 _MAX_COLUMNS = 10_000_000
+#: A matrix with more rows must have a byte of its file for every 64 of them.
+_MANY_EMPTY_ROWS = 2**20
 
 
 def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a memory-mapped array, without pickles."""
-    try:
+    with named_damage(
+        f"{path} is truncated or not an npy file of numbers",
+        "; pickles and arrays of objects are not loaded, because loading them can execute arbitrary code",
+    ):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # a damaged header can cause any error
-        raise InputFileError(
-            f"{path} is truncated or not an npy file of numbers ({_first_line(error)}); pickles and arrays of"
-            " objects are not loaded, because loading them can execute arbitrary code"
-        ) from error
     if not isinstance(array, np.ndarray):
         raise InputFileError(f"{path} is an npz archive; rename it with the extension .npz")
     return table_from_array(Table(array, source=str(path)), selection, stream)
@@ -46,21 +49,54 @@ def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
 
 def read_npz(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read the array ``X`` of an archive, its only matrix, or a sparse matrix stored by SciPy."""
-    try:
-        check_npz(path)
+    with named_damage(
+        f"{path} is damaged, or contains objects, which are not loaded",
+        "; store arrays of numbers with numpy.savez",
+    ):
+        _check_npz(path)
         with np.load(path, allow_pickle=False) as arrays:
             if {"format", "shape", "data"} <= set(arrays.files):
                 table = Table(checked_csr(sparse.load_npz(path)), source=str(path))
                 return table_from_array(table, selection, stream)
             content = {name: np.asarray(arrays[name]) for name in arrays.files}
-            return _read_archive(content, selection, path, stream)
-    except InputFileError:
-        raise
-    except Exception as error:  # a damaged archive can cause any error
-        raise InputFileError(
-            f"{path} is damaged, or contains objects, which are not loaded ({_first_line(error)}); store"
-            " arrays of numbers with numpy.savez"
-        ) from error
+        return _read_archive(content, selection, path, stream)
+
+
+def _check_npz(path: Path) -> None:
+    """Raise if the arrays of an archive do not fit in memory, or a member is shorter than its array.
+
+    Other damage is left to NumPy, whose errors name it.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        n_bytes = sum(member.file_size for member in members)
+        check_expansion(n_bytes, path.stat().st_size, str(path))
+        if not fits(n_bytes):
+            raise InputFileError(
+                f"{path} needs {format_bytes(n_bytes)} of memory, more than is available; store the array"
+                " as npy"
+            )
+        for member in members:
+            with archive.open(member) as file:
+                declared = _declared_bytes(file)
+            if declared > member.file_size:
+                raise InputFileError(
+                    f"{path} is truncated or damaged: its array {member.filename.removesuffix('.npy')!r}"
+                    f" needs {format_bytes(declared)}, and {format_bytes(member.file_size)} are stored; write"
+                    " the file again"
+                )
+
+
+def _declared_bytes(file: IO[bytes]) -> int:
+    """Return the size of an array and its header, as the header declares it; 0 if it is not an npy file."""
+    if file.read(npy_format.MAGIC_LEN)[: len(npy_format.MAGIC_PREFIX)] != npy_format.MAGIC_PREFIX:
+        return 0
+    file.seek(0)
+    version = npy_format.read_magic(file)
+    # Version 3 differs from 2 in the encoding of field names, which does not change the size.
+    read_header = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    return 0 if dtype.hasobject else file.tell() + prod(shape) * dtype.itemsize
 
 
 def _read_archive(
@@ -99,59 +135,87 @@ def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     The declared sizes are checked first, since SciPy allocates them at once. It is called in a child process,
     since it crashes at NUL bytes and at numbers that are cut off.
     """
-    try:
+    with named_damage(f"{path} is truncated or not a Matrix Market file"):
         with path.open("rb") as file:
             head = file.read(2**16)
-            needed = check_market(head, path.stat().st_size)
-            require(
-                needed, f"reading {path}", "store fewer rows, or a dense array as npy and use stream=True"
-            )
+            needed = _market_bytes(head, path.stat().st_size)
+            remedy = "store fewer rows, or a dense array as npy and use stream=True"
+            require(needed, f"reading {path}", remedy)
             while head:
                 if b"\0" in head:
                     raise ValueError("it contains binary data")
                 head = file.read(2**22)
-        header, parts = call_child("eigenscape.app.io.market_child", str(path), path)
+        header, parts = call_child("eigenscape.app.io.arrays", str(path), path)
         array: Any = parts[0]
         if header["shape"] is not None:
             array = checked_csr(sparse.csr_array(tuple(parts), shape=tuple(header["shape"])))
-    except InputFileError:
-        raise
-    except (ValueError, OSError, OverflowError) as error:
-        raise InputFileError(
-            f"{path} is truncated or not a Matrix Market file: {_first_line(error)}"
-        ) from error
     return table_from_array(Table(array, source=str(path)), selection, stream)
+
+
+def _market_bytes(head: bytes, n_bytes: int) -> int:
+    """Check the sizes that a Matrix Market file declares, and return the memory that they need.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file, with the line of sizes.
+    n_bytes : int
+        Size of the file.
+
+    Returns
+    -------
+    int
+        Bytes of memory that the matrix needs.
+
+    Raises
+    ------
+    ValueError
+        If the file is too short for the declared number of entries, or if almost all of a large number of
+        rows are empty, which take memory and time although the file has no data for them.
+    """
+    lines = head.split(b"\n")
+    if not lines[0].lower().startswith(b"%%matrixmarket"):
+        raise ValueError("the first line does not begin with %%MatrixMarket")
+    is_sparse = b"coordinate" in lines[0].lower()
+    sizes = next((line for line in lines[1:] if line.strip() and not line.startswith(b"%")), b"")
+    numbers = [int(word) for word in sizes.split()]
+    if len(numbers) != (3 if is_sparse else 2) or min(numbers) < 0:
+        raise ValueError(f"the line of sizes is {sizes.decode(errors='replace')[:60]!r}")
+    entries = numbers[2] if is_sparse else int(np.prod(numbers, dtype=object))
+    symmetric = any(word in lines[0].lower() for word in (b"symmetric", b"hermitian"))
+    stored = entries if is_sparse or not symmetric else entries // 2
+    pattern = b"pattern" in lines[0].lower()
+    shortest = (4 if pattern else 6) if is_sparse else 2  # bytes of an entry: "1 1 1\n", "1\n"
+    if stored * shortest > n_bytes + 2:
+        raise ValueError(f"{entries} entries are declared, more than {n_bytes} bytes can contain")
+    if is_sparse and numbers[0] > max(_MANY_EMPTY_ROWS, 64 * n_bytes):
+        raise ValueError(f"{numbers[0]} rows are declared, almost all of them empty ({entries} entries)")
+    return 24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries
+
+
+def answer(path: str) -> Answer:
+    """Read a Matrix Market file in a child process: a dense matrix, or data, indices, pointers and shape."""
+    with open(path, "rb") as file, warnings.catch_warnings():
+        # An array or a matrix: it changes in SciPy 1.20 and cannot be chosen in 1.13. Both are read.
+        warnings.filterwarnings("ignore", "The default value for `spmatrix`")
+        matrix = mmread(file)
+    if not sparse.issparse(matrix):
+        return Answer({"shape": None}, [np.asarray(matrix)])
+    csr = checked_csr(matrix)
+    return Answer({"shape": list(csr.shape)}, [csr.data, csr.indices, csr.indptr])
 
 
 def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a zarr array, whole or in chunks."""
     zarr = optional_import("zarr", "reading a zarr array")
-    try:
+    with named_damage(f"{path} is not a zarr array"):
         array = zarr.open_array(str(path), mode="r")
-    except Exception as error:  # the errors of zarr have no common base class
-        raise InputFileError(f"{path} is not a zarr array: {_first_line(error)}") from error
     if not stream:
-        require(
-            8 * int(np.prod(array.shape)),
-            f"reading {path}",
-            "use stream=True with an estimator that learns from chunks",
-        )
-        with _damage(str(path)):
+        remedy = "use stream=True with an estimator that learns from chunks"
+        require(8 * int(np.prod(array.shape)), f"reading {path}", remedy)
+        with named_damage(f"{path} is damaged"):
             array = np.asarray(array[:])
     return table_from_array(Table(array, source=str(path)), selection, stream)
-
-
-@contextmanager
-def _damage(source: str) -> Iterator[None]:
-    """Convert the errors of zarr and of its codecs, which have no common base class."""
-    try:
-        yield
-    except MemoryError as error:
-        raise NotEnoughMemoryError(f"reading {source} needs more memory than is available") from error
-    except InputFileError:
-        raise
-    except Exception as error:
-        raise InputFileError(f"{source} is damaged: {_first_line(error)}") from error
 
 
 def read_annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
@@ -207,19 +271,13 @@ def _select_columns(
 
     The indices of the features are None for all columns.
     """
-    selection.check(names, table.source)
+    selection = selection.complete(names, table.source, by_name=False)
+    label, id_name = selection.label, selection.id
     kind = {"f": "float", "b": "bool"}.get(table.array.dtype.kind, "int")
-    label, id_name = (
-        requested or (known if known in names else None)
-        for requested, known in (
-            (selection.label, selection.known_label),
-            (selection.id, selection.known_id),
-        )
-    )
     if selection.columns is None and not selection.exclude and label is None and id_name is None:
         return replace(table, names=names, dtypes=(kind,) * len(names)), None
     place = {name: i for i, name in enumerate(names)}
-    chosen = replace(selection, label=label, id=id_name).features(dict.fromkeys(names, kind), table.source)
+    chosen = tuple(selection.features(dict.fromkeys(names, kind), table.source))
     if not chosen:
         raise InputFileError(f"no column of {table.source} is left; change columns or exclude (--exclude)")
     table = replace(table, names=chosen, dtypes=(kind,) * len(chosen))
@@ -248,7 +306,7 @@ class ArrayChunks:
 
     def stored(self) -> Iterator[np.ndarray]:
         """Yield chunks of the stored type."""
-        with _damage(self.source):
+        with named_damage(f"{self.source} is damaged"):
             for chunk in self.slices:
                 yield chunk if self.columns is None else chunk[:, self.columns]
 
@@ -271,10 +329,6 @@ def _check_integers(array: Any, names: Sequence[str], source: str) -> None:
         large = (array > EXACT_INTEGER) + (array < -EXACT_INTEGER)
         column = int(large.nonzero()[-1][0])
         raise integer_error(names[column] if column < len(names) else str(column), source)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 READERS: dict[str, Callable[[Path, ColumnSelection, bool], Table]] = {

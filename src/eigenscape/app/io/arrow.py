@@ -1,24 +1,12 @@
-"""Modules of pyarrow, imported at first use: it is an optional package, and its import takes time."""
+"""Modules of pyarrow. It is an optional package, so this module is imported where a table is read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from eigenscape._extras import optional_import
 
-__all__ = ["compute", "csv", "pa", "parquet"]
+optional_import("pyarrow", "reading this table")
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyarrow import compute, csv, parquet
-else:
+import pyarrow as pa  # noqa: E402
+from pyarrow import compute, csv  # noqa: E402
 
-    class _Module:
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(optional_import(self._name, "reading this table"), name)
-
-    pa, compute = _Module("pyarrow"), _Module("pyarrow.compute")
-    csv, parquet = _Module("pyarrow.csv"), _Module("pyarrow.parquet")
+__all__ = ["compute", "csv", "pa"]

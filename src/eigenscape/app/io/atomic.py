@@ -74,14 +74,19 @@ def check_target(path: str | Path, force: bool = False) -> Path:
                 f"{path} is not a regular file and cannot be written atomically; use - for standard output"
             )
         if not force:
-            raise _exists_error(path)
+            raise exists_error(path)
         if not os.access(target, os.W_OK):
             raise WriteError(f"{path} is read-only; choose another name or change its permissions")
+    check_parent(target)
+    return target
+
+
+def check_parent(target: Path) -> None:
+    """Raise unless the folder of a target exists and can be written to."""
     if not target.parent.is_dir():
         raise WriteError(f"folder {target.parent} does not exist; create it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise WriteError(f"folder {target.parent} is read-only; choose another one")
-    return target
 
 
 @contextmanager
@@ -169,10 +174,11 @@ def _publish(part: Path, target: Path, path: str | Path) -> None:
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             os.replace(part, target)
     except FileExistsError as error:
-        raise _exists_error(path) from error
+        raise exists_error(path) from error
 
 
-def _exists_error(path: str | Path) -> FileExistsError:
+def exists_error(path: str | Path) -> FileExistsError:
+    """Return the error for a target that exists."""
     return FileExistsError(
         f"{path} exists already; choose another name, or overwrite it with force=True (--force)"
     )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from eigenscape.app.io.imputation import Imputation
 
 MISSING = ("error", "drop", "keep", "mean", "ppca")
-ENCODINGS = ("onehot",)
 #: Kinds of columns by the type that ``dtype:TYPE`` names.
 DTYPES: dict[str, tuple[str, ...]] = {
     "float": ("float",),
@@ -23,8 +22,7 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "number": ("float", "int", "bool"),
     "text": ("text",),
 }
-_DTYPE = "dtype:"
-_WILDCARDS = "*?["
+DTYPE = "dtype:"
 
 
 @dataclass(frozen=True)
@@ -60,116 +58,101 @@ class ColumnSelection:
         exclude: str | Sequence[str] | None = None,
         encode: str | None = None,
         kind: str | None = None,
-        part: tuple[str, str] | None = None,
+        **parts: str | None,
     ) -> ColumnSelection:
-        """Check the options of :func:`eigenscape.read` and return the selection."""
-        for name, value, known in (
-            ("missing", missing, MISSING),
-            ("encode", encode, (None, *ENCODINGS)),
-            ("kind", kind, (None, *KINDS)),
-        ):
-            if value not in known:
-                shown = ", ".join(repr(word) for word in known if word is not None)
-                raise ValueError(f"{name}={value!r} must be one of {shown}")
+        """Check the options of :func:`eigenscape.read` and return the selection.
+
+        ``parts`` are the keys of the groups ``obsm``, ``layers`` and ``obsp`` of an AnnData file. The name of
+        a graph of ``obsp`` determines the meaning of its numbers.
+        """
+        options = {"missing": (missing, MISSING), "encode": (encode, ("onehot",)), "kind": (kind, KINDS)}
+        for name, (value, known) in options.items():
+            if value is not None and value not in known:
+                raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
         columns = (columns,) if isinstance(columns, str) else columns
         exclude = (exclude,) if isinstance(exclude, str) else exclude or ()
         for pattern in (*(columns or ()), *exclude):
-            if pattern.startswith(_DTYPE) and pattern.removeprefix(_DTYPE) not in DTYPES:
-                raise ValueError(f"unknown type in {pattern!r}; use {_DTYPE} and one of {', '.join(DTYPES)}")
+            if pattern.startswith(DTYPE) and pattern.removeprefix(DTYPE) not in DTYPES:
+                raise ValueError(f"unknown type in {pattern!r}; use {DTYPE} and one of {', '.join(DTYPES)}")
+        chosen = [(group, key) for group, key in parts.items() if key is not None]
+        if len(chosen) > 1:
+            raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
+        if kind is None and chosen and chosen[0][0] == "obsp":
+            kind = "distances" if "distances" in chosen[0][1].casefold() else "affinities"
+        part = chosen[0] if chosen and chosen[0] != ("obsm", "X") else None
         columns = None if columns is None else tuple(columns)
         return ColumnSelection(columns, label, id, missing, tuple(exclude), encode, kind, part)
 
-    def named(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns that are requested by their own name, not by a pattern."""
-        return tuple(name for name in self.columns or () if name in names)
+    def complete(self, names: Sequence[str], source: str, by_name: bool = True) -> ColumnSelection:
+        """Use the label and id of the model, or columns of these names, unless others are requested.
 
-    def check(self, names: Sequence[str], source: str) -> None:
-        """Raise if a requested column is not among ``names``; patterns are checked when they are used."""
+        Raise if a requested column is not among ``names``; patterns are checked when they are used.
+        """
         for name in (*(self.columns or ()), *self.exclude, self.label, self.id):
             is_role = name in (self.label, self.id)
-            if name is None or name in names or (_is_pattern(name) and not is_role):
-                continue
-            similar = [known for known in names if known.casefold() == name.casefold()]
-            hint = f"; did you mean {similar[0]!r}?" if similar else ""
-            shown = format_names(tuple(names), 20)
-            raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
+            if name is not None and name not in names and (is_role or not _is_pattern(name)):
+                similar = [known for known in names if known.casefold() == name.casefold()]
+                hint = f"; did you mean {similar[0]!r}?" if similar else ""
+                shown = format_names(tuple(names), 20)
+                raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
+        taken = (*(self.columns or ()), *self.exclude, self.label, self.id)
+        found = {"label": self.label, "id": self.id}
+        for role, known in (("label", self.known_label), ("id", self.known_id)):
+            same = [name for name in names if by_name and name.casefold() == role]
+            candidates = [known, role if role in same else None, *same]
+            free = (name for name in candidates if name in names and name not in taken)
+            found[role] = found[role] or next(free, None)
+        return replace(self, label=found["label"], id=found["id"])
 
-    def complete(self, names: Sequence[str]) -> ColumnSelection:
-        """Use the label and id of the model, or columns of these names, unless others are requested."""
-        taken = (*self.named(names), *self.exclude, self.label, self.id)
-
-        def find(known: str | None, word: str) -> str | None:
-            if known is not None and known in names and known not in taken:
-                return known
-            matches = [name for name in names if name.casefold() == word and name not in taken]
-            return word if word in matches else next(iter(matches), None)
-
-        label = self.label or find(self.known_label, "label")
-        return replace(self, label=label, id=self.id or find(self.known_id, "id"))
-
-    def excludes(self, name: str, kind: str) -> bool:
-        """Return whether a column is excluded."""
-        return any(pattern == name or _matches(pattern, name, kind) for pattern in self.exclude)
-
-    def may_use(self, name: str) -> bool:
-        """Return whether a column may be a feature, by its name: its type is not known yet."""
-        patterns = self.columns
-        if any(pattern == name or _matches(pattern, name, "") for pattern in self.exclude):
-            return False
-        return patterns is None or any(
-            pattern == name or pattern.startswith(_DTYPE) or _matches(pattern, name, "")
-            for pattern in patterns
-        )
-
-    def features(self, kinds: Mapping[str, str], source: str) -> tuple[str, ...]:
+    def features(self, kinds: Mapping[str, str], source: str) -> list[str]:
         """Return the columns that are features, in the order requested.
 
         Parameters
         ----------
         kinds : mapping of str to str
-            Kind of each column: "float", "int", "bool", "text" or "other".
+            Kind of each column, as :func:`eigenscape.app.io.roles.column_kind` returns it.
         source : str
             Name of the file, for error messages.
         """
-        kept = [name for name in kinds if not self.excludes(name, kinds[name])]
-        for pattern in self.exclude:
-            is_type = pattern.startswith(_DTYPE)  # no column of a type to exclude is not a mistake
-            if not is_type and not any(pattern == name or _matches(pattern, name, "") for name in kinds):
+        for pattern in self.exclude:  # no column of a type to exclude is not a mistake
+            if not pattern.startswith(DTYPE) and not any(matches(pattern, name, "") for name in kinds):
                 raise _no_match(pattern, kinds, source)
+        kept = {
+            name: kinds[name]
+            for name in kinds
+            if not any(matches(each, name, kinds[name]) for each in self.exclude)
+        }
+        encoded = [name for name in kept if self.encode and kinds[name] == "text"]
+        if self.categories is not None:
+            encoded = [name for name in kept if name in self.categories]
         usable = [
             name
             for name in kept
-            if (kinds[name] in DTYPES["number"] or self.encodes(name, kinds[name]))
-            and name not in (self.label, self.id)
+            if (kinds[name] in DTYPES["number"] or name in encoded) and name not in (self.label, self.id)
         ]
         if self.columns is None:
-            return tuple(usable)
+            return usable
         chosen: list[str] = []
         for pattern in self.columns:
             if pattern in kinds:
                 chosen += [pattern] if pattern in kept else []
                 continue
-            matches = [name for name in usable if _matches(pattern, name, kinds[name])]
-            if not matches:
+            found = [name for name in usable if matches(pattern, name, kinds[name])]
+            if not found:
                 raise _no_match(pattern, kinds, source)
-            chosen += matches
-        return tuple(dict.fromkeys(chosen))
-
-    def encodes(self, name: str, kind: str) -> bool:
-        """Return whether a column is encoded: every text column, or those that were for a model."""
-        if self.categories is not None:
-            return name in self.categories
-        return kind == "text" and self.encode is not None
+            chosen += found
+        return list(dict.fromkeys(chosen))
 
 
 def _is_pattern(text: str) -> bool:
-    return text.startswith(_DTYPE) or any(mark in text for mark in _WILDCARDS)
+    return text.startswith(DTYPE) or any(mark in text for mark in "*?[")
 
 
-def _matches(pattern: str, name: str, kind: str) -> bool:
-    if pattern.startswith(_DTYPE):
-        return kind in DTYPES[pattern.removeprefix(_DTYPE)]
-    return _is_pattern(pattern) and fnmatchcase(name, pattern)
+def matches(pattern: str, name: str, kind: str) -> bool:
+    """Return whether a name is the pattern, or matches it."""
+    if pattern != name and pattern.startswith(DTYPE):
+        return kind in DTYPES[pattern.removeprefix(DTYPE)]
+    return pattern == name or (_is_pattern(pattern) and fnmatchcase(name, pattern))
 
 
 def _no_match(pattern: str, kinds: Mapping[str, str], source: str) -> InputFileError:

@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.arrow import compute, pa, parquet
+from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import read_columns
-from eigenscape.app.io.conversion import is_nested
-from eigenscape.app.io.formats import ARROW, PARQUET
-from eigenscape.app.io.plain_columns import is_list, plain_schema, plain_table
+from eigenscape.app.io.columns import Column
+from eigenscape.app.io.formats import ARROW
+from eigenscape.app.io.guards import named_damage
+from eigenscape.app.io.roles import column_kind, read_columns, to_array
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text_cells import TextSummary
-from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
+from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
     ParquetChunks,
     arrow_file,
-    check_declared_rows,
     chunk_rows,
     iter_batches,
     open_arrow,
     parquet_batches,
 )
 
-SUFFIXES = (*PARQUET, *ARROW)
+parquet = optional_import("pyarrow.parquet", "reading a parquet file")
 
 
 def read_columnar(path: Path, selection: ColumnSelection, stream: bool) -> Table:
     """Read a parquet file, a folder of them, or an arrow or feather file, whole or in chunks."""
-    with convert_arrow_errors(path):
+    with _named_damage(path):
         return read_columns(ColumnarSource(path, selection, stream), stream)
 
 
-@contextmanager
-def convert_arrow_errors(path: Path) -> Iterator[None]:
+def _named_damage(path: Path) -> AbstractContextManager[None]:
     """Convert errors of pyarrow into an InputFileError."""
-    try:
-        yield
-    except pa.ArrowMemoryError as error:
-        raise NotEnoughMemoryError(
-            f"{path} needs more memory than is available; select fewer columns, or use stream=True with an"
-            " estimator that learns from chunks"
-        ) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, PermissionError):
-            raise
-        kind = "arrow" if _is_arrow(path) else "parquet"
-        raise InputFileError(
-            f"{path} is damaged, truncated or not a file in {kind} format: {str(error).splitlines()[0]}"
-        ) from error
+    kind = "arrow" if _is_arrow(path) else "parquet"
+    return named_damage(f"{path} is damaged, truncated or not a file in {kind} format")
 
 
 class ColumnarSource:
@@ -62,70 +49,65 @@ class ColumnarSource:
     """
 
     first_line: int | None = None
-    codes: frozenset[str] = frozenset()
-    long_integers: frozenset[str] = frozenset()  # decimals are converted with the check of exact_floats
 
     def __init__(self, path: Path, selection: ColumnSelection, stream: bool) -> None:
-        self.path, self.source, self.selection = path, str(path), selection
+        self.path, self.source = path, str(path)
         self._table = None if stream else read_arrow_table(path)
         self._schema = _schema(path) if self._table is None else self._table.schema
         if not any(len(table) for table in self._tables(self._schema.names[:1])):
             raise InputFileError(f"{path} has no rows")
-        self.types: dict[str, pa.DataType] = {}
+        self.columns: dict[str, Column] = {}
         self._items: dict[str, tuple[str, int]] = {}  # list column and index, by the name of a split column
         for field in self._schema:
-            if not is_list(field.type) or is_nested(field.type.value_type):
-                self._add(field.name, field.type)
-                continue
-            length = self._list_length(field.name)
-            if length == 0:
-                self._add(field.name, pa.null())
-            for i in range(length):
-                self._items[f"{field.name}_{i}"] = (field.name, i)
-                self._add(f"{field.name}_{i}", field.type.value_type)
+            is_split = _is_list(field.type) and not pa.types.is_nested(field.type.value_type)
+            length = self._list_length(field.name) if is_split else 0
+            items = {f"{field.name}_{i}": (field.name, i) for i in range(length)}
+            self._items |= items
+            dtype = field.type.value_type if items else pa.null() if is_split else field.type
+            for name in items or [field.name]:
+                if name in self.columns:
+                    column, i = self._items[name]
+                    raise InputFileError(
+                        f"{path} has two columns named {name!r}, one of them item {i} of {column!r}; rename"
+                        " one"
+                    )
+                self.columns[name] = Column(dtype)
+        self.selection = selection.complete(list(self.columns), self.source)
+        self._profile()
+
+    def _profile(self) -> None:
+        """Profile the columns of integers, which may count the rows, and of text."""
+        kinds = {name: column_kind(column.dtype) for name, column in self.columns.items()}
+        names = [name for name in kinds if kinds[name] in ("int", "text", "other")]
+        for block in self.read(names) if names else ():
+            for name in names:
+                if kinds[name] == "text":
+                    self.columns[name].add_text(block[name].cast(pa.string()))
+                elif kinds[name] == "other":
+                    self.columns[name].add_text(pa.chunked_array([to_array(block[name])], pa.string()))
+                elif self.columns[name].is_counter:
+                    self.columns[name].add_numbers(block[name])
+            if all(kinds[name] == "int" and not self.columns[name].is_counter for name in names):
+                break
 
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows."""
         stored = list(dict.fromkeys(self._items.get(name, (name, 0))[0] for name in names))
-        with convert_arrow_errors(self.path):
+        with _named_damage(self.path):
             for table in self._tables(stored, len(names)):
                 yield {name: self._column(table, name) for name in names}
 
-    @property
-    def is_parquet(self) -> bool:
-        """Whether the path is a parquet file or a folder of them."""
-        return not _is_arrow(self.path)
-
-    def is_plain(self, names: Sequence[str]) -> bool:
-        """Return whether the columns are stored as they are, not as items of lists or empty lists."""
-        return all(
-            name in self._schema.names and self.types[name] == self._schema.field(name).type for name in names
-        )
-
-    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
-        """Return statistics of text columns, from all rows."""
-        summaries = {name: TextSummary() for name in names}
-        n_rows = 0
-        for block in self.read(names) if names else ():
-            for name in names:
-                summaries[name].add(block[name], n_rows)
-            n_rows += len(block[names[0]])
-        return summaries
-
-    def _add(self, name: str, dtype: pa.DataType) -> None:
-        if name in self.types:
-            column, i = self._items[name]
-            raise InputFileError(
-                f"{self.source} has two columns named {name!r}, one of them item {i} of {column!r}; rename"
-                " one"
-            )
-        self.types[name] = dtype
+    def partitions(self, names: Sequence[str]) -> ParquetChunks | None:
+        """Return the columns as chunks of parquet files; None unless they are stored there as they are."""
+        stored = {field.name: field.type for field in self._schema}
+        is_plain = all(name in stored and self.columns[name].dtype == stored[name] for name in names)
+        return ParquetChunks(self.path, tuple(names)) if is_plain and not _is_arrow(self.path) else None
 
     def _column(self, table: pa.Table, name: str) -> pa.ChunkedArray:
         if name in self._items:
             column, i = self._items[name]
             return compute.list_element(table.column(column), i)
-        if self.types[name] == pa.null():
+        if self.columns[name].dtype == pa.null():
             return pa.chunked_array([pa.nulls(len(table))])
         return table.column(name)
 
@@ -153,22 +135,12 @@ class ColumnarSource:
 
 def read_arrow_table(path: Path) -> pa.Table:
     """Return all columns of a file; the columns of files in a folder are joined by name."""
-    with convert_arrow_errors(path):
-        if _is_arrow(path):
-            with open_arrow(path) as reader:
-                plain_schema(reader.schema, str(path))
-                table = plain_table(pa.Table.from_batches(iter_batches(reader), reader.schema))
-        else:
+    with _named_damage(path):
+        if not _is_arrow(path):
             _require_memory(path)
-            tables = []
-            for file in ParquetChunks(path).files():
-                with parquet.ParquetFile(arrow_file(file)) as content:
-                    plain_schema(content.schema_arrow, str(file))
-                    tables.append(plain_table(content.read()))
-                    tables[-1].validate(full=True)
-                    check_declared_rows(content, len(tables[-1]))
-            table = pa.concat_tables(tables, promote_options="permissive")
-    return table
+        schema = _schema(path)
+        tables = _iter_tables(path, schema, len(schema))
+        return pa.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
 
 
 def _require_memory(path: Path) -> None:
@@ -185,9 +157,10 @@ def _schema(path: Path) -> pa.Schema:
     """Return the columns and types of a file; types of files in a folder are promoted to common ones."""
     if _is_arrow(path):
         with open_arrow(path) as reader:
-            return plain_schema(reader.schema, str(path))
+            return _plain_schema(reader.schema, str(path))
     schemas = [
-        plain_schema(parquet.read_schema(arrow_file(file)), str(file)) for file in ParquetChunks(path).files()
+        _plain_schema(parquet.read_schema(arrow_file(file)), str(file))
+        for file in ParquetChunks(path).files()
     ]
     return pa.unify_schemas(schemas, promote_options="permissive")
 
@@ -198,7 +171,7 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
     if _is_arrow(path):
         with open_arrow(path) as reader:
             for batch in iter_batches(reader):
-                table = plain_table(pa.Table.from_batches([batch]).select(schema.names))
+                table = _plain_table(pa.Table.from_batches([batch]).select(schema.names))
                 yield from (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
         return
     for file in ParquetChunks(path).files():
@@ -207,9 +180,71 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
             present = [name for name in schema.names if name in stored] or stored[:1]
             for batch in parquet_batches(content, n_rows, present):
                 batch.validate(full=True)
-                tables = [schema.empty_table(), plain_table(pa.Table.from_batches([batch]))]
+                tables = [schema.empty_table(), _plain_table(pa.Table.from_batches([batch]))]
                 yield pa.concat_tables(tables, promote_options="permissive").select(schema.names)
 
 
 def _is_arrow(path: Path) -> bool:
     return path.suffix.lower() in ARROW
+
+
+def _plain_schema(schema: pa.Schema, source: str) -> pa.Schema:
+    """Return the schema of plain columns; raise if a name occurs twice."""
+    for name, count in Counter(schema.names).items():
+        if count > 1:
+            raise InputFileError(f"{source} has {count} columns named {name!r}; rename them")
+    return pa.schema([pa.field(field.name, _plain_type(field.type)) for field in schema])
+
+
+def _plain_table(table: pa.Table) -> pa.Table:
+    """Decode the columns of a table to the types of :func:`_plain_schema`."""
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if isinstance(column.type, pa.BaseExtensionType):
+            chunks = [chunk.storage for chunk in column.chunks]
+            column = pa.chunked_array(chunks, column.type.storage_type)
+        kind = _plain_type(column.type)
+        columns[name] = column if column.type == kind else _decode(column, kind)
+    return pa.table(columns) if columns else table
+
+
+def _is_list(dtype: pa.DataType) -> bool:
+    """Return whether an arrow type is a list."""
+    types = pa.types
+    return any(test(dtype) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+
+
+def _plain_type(dtype: pa.DataType) -> pa.DataType:
+    """Return the type without extension, dictionary of numbers, run-end encoding and views."""
+    if isinstance(dtype, pa.BaseExtensionType):
+        return _plain_type(dtype.storage_type)
+    if pa.types.is_run_end_encoded(dtype) or (pa.types.is_dictionary(dtype) and column_kind(dtype) != "text"):
+        return _plain_type(dtype.value_type)
+    if pa.types.is_string_view(dtype):
+        return pa.large_string()
+    if _is_list_view(dtype):
+        return pa.large_list(dtype.value_type)
+    return dtype
+
+
+def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_run_end_encoded(column.type):
+        column = compute.run_end_decode(column)
+    if _is_list_view(column.type):
+        return pa.chunked_array([_from_list_view(chunk) for chunk in column.chunks], kind)
+    types = pa.types
+    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):  # no cast
+        chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(chunks, kind)
+    return column if column.type == kind else column.cast(kind)
+
+
+def _from_list_view(array: pa.Array) -> pa.LargeListArray:
+    """Convert a list view to a list; the cast of pyarrow 26 omits the last offset."""
+    lengths = compute.fill_null(compute.list_value_length(array), 0).cast(pa.int64())
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), compute.cumulative_sum(lengths)])
+    return pa.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null())
+
+
+def _is_list_view(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_list_view(dtype) or pa.types.is_large_list_view(dtype))

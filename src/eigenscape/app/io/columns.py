@@ -1,338 +1,241 @@
-"""Columns of a file and their roles: features, label, id. Whole and streamed reading share this code.
+"""What the cells of a column are, found from all of its rows, and their conversion.
 
-See docs/decisions/app-columns.md.
+The cells of a text table are read as text. A column is numeric until a block of rows has other cells; it is
+then profiled again as text, from its first row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigenscape._memory import require
-from eigenscape.app.io.arrow import pa
-from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.conversion import column_kind, is_nested, is_string, to_array, to_floats
-from eigenscape.app.io.features import FeatureColumn, feature_names, fill_features, find_categories
-from eigenscape.app.io.guards import integer_error
-from eigenscape.app.io.missing import empty_column_error
-from eigenscape.app.io.table import Table, default_names, format_names
-from eigenscape.app.io.text_cells import TextSummary
+from eigenscape._roles import MISSING_WORDS
+from eigenscape.app.io.arrow import compute, pa
+from eigenscape.app.io.guards import EXACT_INTEGER, have_rounded
 from eigenscape.exceptions import InputFileError
 
-#: A column is reported as a row counter only if it has at least this many rows.
-_MIN_COUNTER_ROWS = 5
-#: Names of the columns of a list of edges, which is asked about.
-_EDGE_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
+#: Cells of a text table that mark a missing number; among words, "none" is a word.
+MISSING_CELLS = (*MISSING_WORDS, "NAN", "-nan", "-NaN", "Null", "None", "none", "NONE")
+_TRUE, _FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
+#: A number with a decimal point or comma.
+NUMBER = r"^\s*[-+]?((\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|(?i:inf(inity)?|nan))\s*$"
+_AMOUNT = r"^[-+]?[$€£¥]?\s*[-+]?\d+([.,]\d+)*\s*[%‰$€£¥]?$"
+_INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
+_MAX_EXAMPLES = 3
 
 
-class ColumnSource(Protocol):
-    """Columns of a file with known types, readable in blocks of rows any number of times."""
-
-    source: str
-    selection: ColumnSelection
-    types: dict[str, pa.DataType]  # of all columns, in the order of the file
-    codes: frozenset[str]  # columns of digits that are text because of leading zeros
-    long_integers: frozenset[str]  # columns of integers that floats do not represent, read as text
-    first_line: int | None  # line of the first row in a text file
-
-    def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
-        """Yield the columns ``names`` in blocks of rows."""
-        ...
-
-    def summaries(self, names: Sequence[str]) -> Mapping[str, TextSummary]:
-        """Return statistics of text columns."""
-        ...
+def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return cells without surrounding blanks, in which missing values are null."""
+    cells = compute.utf8_trim_whitespace(cells)
+    return compute.if_else(compute.is_in(cells, pa.array(MISSING_CELLS)), pa.scalar(None, pa.string()), cells)
 
 
-class DistinctValues:
-    """Text columns whose values are repeated or all differ; most are known from the first block of rows.
+def to_numbers(
+    cells: pa.ChunkedArray, types: Sequence[pa.DataType], decimal: str = "."
+) -> pa.ChunkedArray | None:
+    """Convert cells to the first of ``types`` that represents all, missing ones to null; None if none does.
 
-    Parameters
-    ----------
-    source : ColumnSource
-        The file. Its first block is read once for all columns.
-    names : sequence of str
-        The columns.
+    Most columns have neither blanks nor missing values, so the cells are first converted as they are.
     """
-
-    def __init__(self, source: ColumnSource, names: Sequence[str]) -> None:
-        self._source = source
-        blocks = source.read(names) if names else iter(())
-        self._first = next(blocks, {})
-        self._is_complete = next(blocks, None) is None
-        self._found: dict[str, tuple[bool, bool]] = {}
-
-    def has_repeats(self, name: str) -> bool:
-        """Return whether a value, other than missing ones, occurs twice."""
-        return self._count(name)[0]
-
-    def is_unique(self, name: str) -> bool:
-        """Return whether all values differ and none is missing."""
-        return self._count(name) == (False, False)
-
-    def _count(self, name: str) -> tuple[bool, bool]:
-        """Return whether a value is repeated, where the search ends, and whether one is missing."""
-        if name in self._found:
-            return self._found[name]
-        seen: set[object] = set()
-        n_values, has_missing = 0, False
-        for column in self._columns(name):
-            values = [value for value in to_array(column).tolist() if value != ""]
-            has_missing = has_missing or len(values) < len(column)
-            n_values += len(values)
-            seen.update(values)
-            if len(seen) < n_values:
-                break
-        self._found[name] = len(seen) < n_values, has_missing
-        return self._found[name]
-
-    def _columns(self, name: str) -> Iterator[pa.ChunkedArray]:
-        """Yield the first block of a column and then its other rows, which are read only if requested."""
-        first, start = self._first[name], 0
-        yield first
-        others = () if self._is_complete else self._source.read([name])
-        for block in others:  # of other lengths than the first, perhaps
-            column = block[name]
-            if start + len(column) > len(first):
-                yield column.slice(max(len(first) - start, 0))
-            start += len(column)
-
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """Use of the columns of a file."""
-
-    features: tuple[FeatureColumn, ...]
-    label: str | None
-    id: str | None
-    others: tuple[str, ...]
-    remarks: tuple[str, ...]
-
-
-def read_columns(source: ColumnSource, stream: bool) -> Table:
-    """Read the table of a source, whole or as chunks of rows."""
-    roles = assign_roles(source)
-    names = feature_names(roles.features, source.source)
-    if stream:
-        _reject_empty_columns(source, roles.features)
-    used = [name for name in (roles.label, roles.id) if name is not None]
-    beside = collect(source, used if stream else [*used, *roles.others])
-    return Table(
-        ColumnChunks(source, roles.features) if stream else _read_array(source, roles.features),
-        labels=None if roles.label is None else beside[roles.label],
-        ids=None if roles.id is None else beside[roles.id],
-        names=names,
-        extra={name: beside[name] for name in roles.others if name in beside},
-        source=source.source,
-        label_name=roles.label,
-        id_name=roles.id,
-        remarks=roles.remarks,
-        categories={f.column: f.categories for f in roles.features if f.categories is not None},
-        dtypes=tuple(feature.kind for feature in roles.features for _ in feature.names),
-    )
-
-
-def assign_roles(source: ColumnSource) -> ColumnRoles:
-    """Decide which columns are features, label and id, from all rows.
-
-    A text column whose values all differ is an id, if none is requested; the label is a text column with
-    repeated values. Text that is encoded is a feature, so only a column named ``label`` is then a label.
-    """
-    types, names = source.types, list(source.types)
-    source.selection.check(names, source.source)
-    selection = source.selection.complete(names)
-    kinds = {name: column_kind(types[name]) for name in types}
-    text = [
-        name
-        for name in types
-        if kinds[name] in ("text", "other")
-        and not is_nested(types[name])
-        and name not in (selection.label, *selection.named(names), *selection.known_columns)
-        and not selection.excludes(name, kinds[name])
-    ]
-    requested, distinct = selection, DistinctValues(source, text)
-    if selection.id is None:
-        words = [name for name in text if kinds[name] == "text"]
-        selection = replace(selection, id=_find_id(source, words, distinct))
-    features = _find_features(source, selection, kinds)
-    label = selection.label
-    if label is None and selection.known_label is None and selection.encode is None:
-        label = next((name for name in text if name != selection.id and distinct.has_repeats(name)), None)
-    columns = {feature.column for feature in features}
-    used = {*columns, label, selection.id}
-    others = tuple(name for name in types if name not in used)
-    remarks = column_remarks(source, requested, columns)
-    return ColumnRoles(features, label, selection.id, others, remarks)
-
-
-def _find_features(
-    source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]
-) -> tuple[FeatureColumn, ...]:
-    """Return the features; raise if a requested column cannot be one, or there is none."""
-    names = selection.features(kinds, source.source)
-    known = selection.categories or {}
-    encoded = {name for name in names if selection.encodes(name, kinds[name])}
-    unknown = [name for name in names if name in encoded and not known.get(name)]
-    categories = {**known, **find_categories(source.read(unknown), unknown, source.source)}
-    features = []
-    for name in names:
-        if name in encoded:
-            features.append(FeatureColumn(name, "text", tuple(categories[name]), name in known))
-        elif name in source.long_integers:
-            raise integer_error(name, source.source)
-        elif kinds[name] in ("text", "other"):
-            encode = "; encode='onehot' (--encode onehot) uses categories" if kinds[name] == "text" else ""
-            raise InputFileError(
-                f"column {name!r} of {source.source} contains {source.types[name]}, not numbers; remove it"
-                f" from columns{encode}"
-            )
-        else:
-            features.append(FeatureColumn(name, kinds[name]))
-    if not features:
-        raise InputFileError(f"{source.source} has no numeric column; {_describe_columns(source)}")
-    return tuple(features)
-
-
-def _find_id(source: ColumnSource, text: Sequence[str], distinct: DistinctValues) -> str | None:
-    """Return the first text column whose values all differ, except numbers with units."""
-    for name in text:
-        if not distinct.is_unique(name):
-            continue
-        summary = source.summaries([name]).get(name) if is_string(source.types[name]) else None
-        if summary is None or summary.value_with_unit is None:
-            return name
+    for is_plain in (True, False) if decimal == "." else (False,):
+        if not is_plain:
+            cells = compute.replace_substring_regex(null_missing(cells), r"^\+([\d.,])", r"\1")
+        if decimal == ",":  # a point is no part of a number then: 1.234 may be a thousand
+            cells = compute.replace_substring(compute.replace_substring(cells, ".", "_"), ",", ".")
+        for dtype in types:
+            try:
+                return cells.cast(dtype)
+            except pa.ArrowInvalid:
+                continue
     return None
 
 
-def _describe_columns(source: ColumnSource) -> str:
-    names = tuple(source.types)
-    if source.first_line == 1 and names == default_names(len(names)):  # no header: show the first row
-        block = next(source.read(names))
-        return f"its first line is {format_names([str(block[name][0]) for name in names], 20)}"
-    return f"its columns are {format_names(names, 20)}"
+def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
+    """Convert a few cells to floats, missing ones to NaN; None if one is not a number or all are missing."""
+    present = [cell for cell in cells if cell not in MISSING_CELLS]
+    if not present or not all(re.match(NUMBER, cell) and "," not in cell for cell in present):
+        return None
+    return np.array([np.nan if cell in MISSING_CELLS else float(cell) for cell in cells], dtype=np.float64)
 
 
-def _read_array(source: ColumnSource, features: tuple[FeatureColumn, ...]) -> np.ndarray:
-    """Return the features of all rows in one array."""
-    columns = [feature.column for feature in features]
-    blocks = list(source.read(columns))
-    n_rows = sum(len(block[columns[0]]) for block in blocks)
-    width = sum(len(feature.names) for feature in features)
-    require(
-        8 * n_rows * width,
-        f"reading {source.source}",
-        "select fewer columns, or use stream=True with an estimator that learns from chunks",
-    )
-    array = np.empty((n_rows, width))
-    start = 0
-    for block in blocks:
-        stop = start + len(block[columns[0]])
-        fill_features(array[start:stop], block, features, source.source)
-        start = stop
-    return array
+@dataclass
+class Column:
+    """What the values of a column are, accumulated over blocks of rows.
 
+    Attributes
+    ----------
+    dtype : pyarrow.DataType
+        The type of a typed column, or the first type that represents all cells of a text table.
+    marks : tuple of str
+        Decimal marks with which all cells are numbers; empty for text.
+    n_rows, n_values : int
+        Number of cells, and of cells that are not missing.
+    is_counter : bool
+        Whether the values are 0, 1, 2, ... or 1, 2, 3, ...
+    is_late : bool
+        Whether the cells are text only after blocks of numbers, so that the profile is not complete.
+    is_code : bool
+        Whether the cells are digits, some with leading zeros.
+    is_long : bool
+        Whether the cells are integers that double precision would round.
+    has_repeats, is_unique : bool
+        Whether a value of a text column occurs twice; whether all values differ and none is missing.
+    has_units : bool
+        Whether most values are numbers with a unit, such as 6.4%.
+    n_words, n_amounts : int
+        Number of values that are not numbers, and of numbers with a unit.
+    words : list of (str, int)
+        The first words and their rows.
+    amount, with_comma : str or None
+        The first number with a unit, and the first number that contains a comma.
+    """
 
-@dataclass(frozen=True, eq=False)
-class ColumnChunks:
-    """Features of a source as arrays of rows, read again in every iteration."""
+    dtype: pa.DataType = field(default_factory=pa.null)
+    marks: tuple[str, ...] = ()
+    n_rows: int = 0
+    n_values: int = 0
+    is_counter: bool = True
+    start: float = 0.0  # first value of a counter
+    is_late: bool = False
+    has_repeats: bool = False
+    n_words: int = 0
+    n_amounts: int = 0
+    words: list[tuple[str, int]] = field(default_factory=list)
+    amount: str | None = None
+    with_comma: str | None = None
+    has_leading_zeros: bool = False
+    all_digits: bool = True
+    all_integers: bool = True
+    has_rounded: bool = False  # whether an integer has no representation in double precision
+    is_code: bool = False
+    is_long: bool = False
+    is_unique: bool = False
+    has_units: bool = False
+    _seen: set[str] = field(default_factory=set)  # values of a text column without repeats
+    _types: tuple[pa.DataType, ...] = (pa.bool_(), pa.date32(), *_TIMES)  # that represent all cells of text
 
-    columns: ColumnSource
-    features: tuple[FeatureColumn, ...]
+    def add_cells(self, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """Add a block of cells of a text table; return its numbers if all cells are."""
+        if self.is_late:
+            return None
+        types = (pa.float64(),) if self.dtype == pa.float64() else (pa.int64(), pa.float64())
+        found = {mark: to_numbers(cells, types, mark) for mark in self.marks}
+        marks = tuple(mark for mark in found if found[mark] is not None)
+        numbers = found[marks[0]] if marks else None
+        if numbers is not None and self.add_numbers(numbers, cells):
+            self.marks = marks
+            return numbers
+        self.is_late = bool(self.marks and self.n_rows)
+        self.marks = ()
+        self.add_text(cells)
+        if self.n_values:
+            self.dtype = self._types[0] if self._types else pa.string()
+        return None
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        names = [feature.column for feature in self.features]
-        width = sum(len(feature.names) for feature in self.features)
-        for block in self.columns.read(names):
-            chunk = np.empty((len(block[names[0]]), width))
-            fill_features(chunk, block, self.features, self.columns.source)
-            yield chunk
-
-
-def _reject_empty_columns(source: ColumnSource, features: Sequence[FeatureColumn]) -> None:
-    """Raise if a feature is known by its type to have no value in any row."""
-    null = pa.null()
-    for feature in features:
-        if source.types[feature.column] == null and source.selection.missing != "keep":
-            raise empty_column_error(feature.column, source.source)
-
-
-def collect(source: ColumnSource, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the values of columns in all rows."""
-    if not names:
-        return {}
-    blocks = list(source.read(names))  # joined before they are converted, so that all have one type
-    return {
-        name: to_array(pa.chunked_array([chunk for block in blocks for chunk in block[name].chunks], kind))
-        for name, kind in ((name, blocks[0][name].type) for name in names)
-    }
-
-
-def column_remarks(
-    source: ColumnSource, selection: ColumnSelection, features: Collection[str]
-) -> tuple[str, ...]:
-    """Return notes about columns whose interpretation may not be the intended one."""
-    types = pa.types
-    remarks = _edge_remarks(source)
-    chosen = {selection.label, selection.id, *selection.named(list(source.types))}
-    names = [name for name in source.types if name not in chosen and selection.may_use(name)]
-    text = [name for name in names if is_string(source.types[name]) and name not in source.codes]
-    summaries = source.summaries(text)
-    integers = [name for name in names if name in features and types.is_integer(source.types[name])]
-    counters = _row_numbers(source, integers)
-    for name in names:
-        if name in source.codes:
-            remarks.append(
-                f"column {name!r} has numbers with leading zeros and is read as text;"
-                f" columns=[{name!r}] (--columns) reads it as numbers"
+    def add_numbers(self, numbers: pa.ChunkedArray, cells: pa.ChunkedArray | None = None) -> bool:
+        """Add a block of numbers and its cells; return False if some have the base 16, which is text."""
+        values = np.asarray(numbers.cast(pa.float64(), safe=False))
+        if self.is_counter and len(values):
+            start = values[0] - self.n_rows
+            self.is_counter = start == self.start if self.n_rows else start in (0, 1)
+            self.start = start
+            rows = np.arange(self.n_rows, self.n_rows + len(values))
+            self.is_counter = self.is_counter and np.array_equal(values, start + rows)
+        present = values[~np.isnan(values)]
+        if cells is not None and len(present):
+            is_integer = numbers.type == pa.int64()
+            if is_integer and compute.any(compute.match_substring(cells, "x", ignore_case=True)).as_py():
+                return False
+            if self.dtype != pa.float64():
+                self.dtype = numbers.type
+            self.all_integers = self.all_integers and (
+                is_integer or bool((present == np.floor(present)).all())
             )
-        elif name in counters:
-            remarks.append(
-                f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
-                f" id={name!r} (--id {name})"
+            if self.all_integers:
+                self._add_integers(null_missing(cells).drop_null(), np.abs(present).max())
+            else:
+                self.is_code = self.is_long = False
+        self.n_rows += len(values)
+        self.n_values += len(present)
+        return True
+
+    def _add_integers(self, cells: pa.ChunkedArray, largest: float) -> None:
+        """Add cells that are probably integers; look for codes and for integers that would be rounded."""
+        match = compute.match_substring_regex
+        digits = compute.all(match(cells, r"^\d*$"), min_count=0).as_py()
+        self.all_digits = self.all_digits and digits
+        self.all_integers = digits or compute.all(match(cells, _INTEGER), min_count=0).as_py()
+        self.has_leading_zeros = self.has_leading_zeros or compute.any(match(cells, r"^0\d+$")).as_py()
+        if self.all_integers and largest >= EXACT_INTEGER and not self.has_rounded:
+            self.has_rounded = have_rounded(cells.filter(match(cells, r"\d{16}")).to_pylist())
+        self.is_code = self.has_leading_zeros and self.all_digits
+        self.is_long = self.has_rounded and self.all_integers and self.dtype != pa.int64()
+
+    def add_text(self, cells: pa.ChunkedArray) -> None:
+        """Add a block of text; count words, amounts such as 6.4% and repeated values."""
+        text = null_missing(cells)
+        is_word = compute.invert(compute.match_substring_regex(text, NUMBER))
+        words, numbers = text.filter(is_word), text.filter(compute.invert(is_word))
+        amounts = words.filter(compute.match_substring_regex(words, _AMOUNT))
+        commas = numbers.filter(compute.match_substring(numbers, ","))
+        self.amount = self.amount or (amounts[0].as_py() if len(amounts) else None)
+        self.with_comma = self.with_comma or (commas[0].as_py() if len(commas) else None)
+        rows = np.flatnonzero(compute.fill_null(is_word, False))[: _MAX_EXAMPLES - len(self.words)]
+        self.words += [(text[int(row)].as_py(), self.n_rows + int(row)) for row in rows]
+        self.n_words, self.n_amounts = self.n_words + len(words), self.n_amounts + len(amounts)
+        self.n_rows, self.n_values = self.n_rows + len(text), self.n_values + len(words) + len(numbers)
+        present = text.drop_null()
+        first = present[0].as_py() if len(present) else "true"
+        is_typed = first in (*_TRUE, *_FALSE) or _DATE.match(first)
+        self._types = tuple(t for t in self._types if _represents(t, cells, present)) if is_typed else ()
+        if not self.has_repeats:
+            distinct = present.unique()
+            self._seen.update(distinct.to_pylist() if len(distinct) == len(present) else ())
+            self.has_repeats = len(self._seen) < self.n_values
+        self.is_unique = self.n_values == self.n_rows and not self.has_repeats
+        self.has_units = 2 * self.n_amounts > self.n_values
+
+    def check_words(self, name: str, source: str, first_line: int) -> None:
+        """Raise if a text column is numeric except for a few words, or has numbers with commas."""
+        if self.n_words and 2 * self.n_words < self.n_values:
+            shown = ", ".join(f"{cell!r} in line {row + first_line}" for cell, row in self.words)
+            more = ", ..." if self.n_words > _MAX_EXAMPLES else ""
+            raise InputFileError(
+                f"column {name!r} of {source} contains numbers except for {shown}{more}; correct it (leave"
+                " the cell empty if the value is missing, and see missing='drop' (--missing drop)), use the"
+                " column as label, or select other columns"
             )
-        elif is_nested(source.types[name]):
-            remarks.append(f"column {name!r} contains {source.types[name]} and is not used")
-        elif name in summaries and (value := summaries[name].value_with_unit):
-            remarks.append(
-                f"column {name!r} contains text such as {value!r} and is not used as a feature; write plain"
-                " numbers to use it"
+        if self.n_values and not self.n_words and self.with_comma is not None:
+            raise InputFileError(
+                f"column {name!r} of {source} contains numbers such as {self.with_comma!r}; write them"
+                " without commas, or use the column as label"
             )
-    return tuple(remarks)
 
 
-def _edge_remarks(source: ColumnSource) -> list[str]:
-    """Return a note if the columns have the names of a list of edges, and their meaning is not given."""
-    names = {name.casefold(): name for name in source.types}
-    ends = next((ends for ends in _EDGE_ENDS if set(ends) <= set(names)), None)
-    if ends is None or len(names) > 3 or source.selection.kind is not None:
-        return []
-    first, second = (names[end] for end in ends)
-    return [
-        f"columns {first!r} and {second!r} look like edges of a graph, but every line is read as a row of"
-        " features; read the graph with kind='edges' (--kind edges), or confirm with kind='rows'"
-        " (--kind rows)"
-    ]
+def _represents(dtype: pa.DataType, cells: pa.ChunkedArray, present: pa.ChunkedArray) -> bool:
+    """Return whether a boolean or temporal type represents all cells; ``present`` are not missing."""
+    if dtype == pa.bool_():
+        known = pa.array([*_TRUE, *_FALSE, *MISSING_CELLS])
+        return bool(compute.all(compute.is_in(cells, known), min_count=0).as_py())
+    try:
+        return present.cast(dtype) is not None
+    except pa.ArrowInvalid:
+        return False
 
 
-def _row_numbers(source: ColumnSource, names: Sequence[str]) -> set[str]:
-    """Return the columns that are 0, 1, 2, ... or 1, 2, 3, ...; all are compared in one pass."""
-    first: dict[str, float] = {}
-    n_rows = 0
-    others: set[str] = set()
-    for block in source.read(names) if names else ():
-        length = len(block[names[0]])
-        rows = np.arange(n_rows, n_rows + length)
-        for name in names if length else ():
-            if name in others:
-                continue
-            column = to_floats(block[name])
-            start = first.setdefault(name, column[0])
-            if start not in (0, 1) or not np.array_equal(column, start + rows):
-                others.add(name)
-        n_rows += length
-        if len(others) == len(names):
-            break
-    return set(names) - others if n_rows >= _MIN_COUNTER_ROWS else set()
+def convert(cells: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+    """Convert cells of a text table to the type of their column."""
+    dtype = column.dtype
+    if dtype == pa.null():
+        return pa.chunked_array([pa.nulls(len(cells))])
+    if column.marks:
+        return to_numbers(cells, [dtype], column.marks[0])
+    values = null_missing(cells)
+    if dtype == pa.bool_():
+        return compute.if_else(compute.is_null(values), None, compute.is_in(values, pa.array(_TRUE)))
+    return values.cast(dtype)

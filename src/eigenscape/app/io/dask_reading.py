@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,12 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from eigenscape._extras import optional_import
 from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columnar import ColumnarSource
-from eigenscape.app.io.columns import ColumnChunks
-from eigenscape.app.io.formats import EDGES, TEXT, extension
-from eigenscape.app.io.missing import ValidatedChunks
+from eigenscape.app.io.columnar import ColumnarSource, parquet
+from eigenscape.app.io.formats import EDGES, TEXT, find_input
+from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
@@ -84,39 +82,19 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     """Read a table whose array is a dask array."""
     if str(path) == "-":
         raise _not_partitioned("standard input")
-    file = Path(path).expanduser()
-    reading.check_input(file)
-    if file.is_file() and extension(file) in _NOT_PARTITIONED:
+    file, suffix = find_input(path)
+    if file.is_file() and suffix in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
-    table = reading.read_non_text(file, selection, stream=True)
-    return replace(table, array=as_collection(table.array, table.source))
-
-
-def as_collection(chunks: Iterable[Any], source: str = "the stream") -> da.Array:
-    """Convert chunks to a dask array.
-
-    Parameters
-    ----------
-    chunks : ParquetChunks, SlicedChunks, or the array of ``eigenscape.read(path, stream=True)``
-        Chunks that can be read in any order. Missing values are not checked.
-    source : str, default="the stream"
-        Name of the data, for error messages.
-    """
-    if isinstance(chunks, ValidatedChunks) and chunks.missing != "drop":
-        chunks = chunks.chunks
-    if isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource):
-        names = tuple(feature.column for feature in chunks.features)
-        if not chunks.columns.is_parquet or not chunks.columns.is_plain(names):
-            raise _not_partitioned(source)
-        chunks = ParquetChunks(chunks.columns.path, names)
-    if isinstance(chunks, ParquetChunks):
-        return _from_row_groups(chunks)
+    table = reading.read_non_text(file, suffix, selection, stream=True)
+    chunks = table.array
     if isinstance(chunks, ArrayChunks):
         array = _from_slices(chunks.slices)
-        return array if chunks.columns is None else array[:, list(chunks.columns)]
-    if isinstance(chunks, SlicedChunks):
-        return _from_slices(chunks)
-    raise _not_partitioned(source)
+        return replace(table, array=array if chunks.columns is None else array[:, list(chunks.columns)])
+    is_columnar = isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource)
+    parts = chunks.columns.partitions(list(chunks.features)) if is_columnar else None
+    if parts is None:
+        raise _not_partitioned(table.source)
+    return replace(table, array=_from_row_groups(parts))
 
 
 def _not_partitioned(source: str) -> InputFileError:
@@ -126,17 +104,14 @@ def _not_partitioned(source: str) -> InputFileError:
 
 
 def _from_row_groups(chunks: ParquetChunks) -> da.Array:
-    parquet = optional_import("pyarrow.parquet", "reading a parquet file")
-    columns = chunks.columns
     partitions: list[_Partition] = []
     for file in chunks.files():
         with parquet.ParquetFile(arrow_file(file)) as table:
-            columns = columns or tuple(table.schema_arrow.names)
-            partitions += [
-                (_read_row_group, table.metadata.row_group(group).num_rows, (str(file), group, columns))
-                for group in range(table.num_row_groups)
-            ]
-    return _concatenate(partitions, len(columns or ()), np.dtype(np.float64))
+            sizes = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
+        partitions += [
+            (_read_row_group, size, (str(file), group, chunks.columns)) for group, size in enumerate(sizes)
+        ]
+    return _concatenate(partitions, len(chunks.columns or ()), np.dtype(np.float64))
 
 
 def _from_slices(chunks: SlicedChunks) -> da.Array:
@@ -167,7 +142,6 @@ def _concatenate(partitions: list[_Partition], width: int, dtype: np.dtype[Any])
 
 
 def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
-    parquet = optional_import("pyarrow.parquet", "reading a parquet file")
     with parquet.ParquetFile(arrow_file(file)) as table:
         try:
             check_columns(columns, table.schema_arrow.names, file)

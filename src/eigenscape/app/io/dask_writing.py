@@ -15,6 +15,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from eigenscape._progress import stage
+from eigenscape.app.io.atomic import check_parent, exists_error
 from eigenscape.app.io.writing import write_table
 from eigenscape.distributed.graphs import compute
 from eigenscape.exceptions import WriteError
@@ -60,14 +61,9 @@ def check_folder(
     if target.exists() and not target.is_dir():
         raise WriteError(f"{path} is a file; use a folder for the parts")
     if target.exists() and not force:
-        raise FileExistsError(
-            f"{path} exists already; choose another name, or overwrite it with force=True (--force)"
-        )
+        raise exists_error(path)
     _reject_other_files(target)
-    if not target.parent.is_dir():
-        raise WriteError(f"folder {target.parent} does not exist; create it first")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise WriteError(f"folder {target.parent} is read-only; choose another one")
+    check_parent(target)
     return target
 
 
@@ -158,10 +154,7 @@ def _restore(target: Path) -> None:
     if target.exists() or not target.parent.is_dir():
         return
     prefix, suffix = f".{target.name}.", _SUFFIX + _ASIDE
-    aside = [
-        folder
-        for folder in target.parent.iterdir()
-        if folder.name.startswith(prefix) and folder.name.endswith(suffix)
-    ]
-    if aside:
-        os.rename(aside[0], target)
+    for folder in target.parent.iterdir():
+        if folder.name.startswith(prefix) and folder.name.endswith(suffix):
+            os.rename(folder, target)
+            return

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from eigenscape._format import format_bytes
-from eigenscape.app.io.arrow import compute, pa
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: A compressed file that expands by more is not a table, unless it is small.
 _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
@@ -31,6 +32,22 @@ _NEWLINES = b"\r\n"
 _IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
 
 
+@contextmanager
+def named_damage(start: str, end: str = "") -> Iterator[None]:
+    """Convert errors of libraries, which have no common base class; the reason follows ``start``."""
+    try:
+        yield
+    except (InputFileError, NotEnoughMemoryError, PermissionError):
+        raise
+    except MemoryError as error:
+        raise NotEnoughMemoryError(
+            f"{start}, or needs more memory than is available; select fewer columns, or use stream=True"
+        ) from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputFileError(f"{start}: {reason}{end}") from error
+
+
 def check_expansion(n_bytes: int, stored: int, source: str) -> None:
     """Raise if a compressed file becomes so much larger that it is not a table."""
     if n_bytes > max(_MAX_EXPANSION * stored, _SMALL_BYTES):
@@ -40,16 +57,15 @@ def check_expansion(n_bytes: int, stored: int, source: str) -> None:
         )
 
 
-def check_utf8(content: bytes, source: str, n_lines_before: int = 0) -> None:
-    """Raise if the content is not valid UTF-8."""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = n_lines_before + content.count(b"\n", 0, error.start) + 1
-        raise InputFileError(
-            f"{source} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}; save it as UTF-8"
-            " (if it is Latin-1: iconv -f latin1 -t utf-8)"
-        ) from error
+def encoding_error(error: UnicodeDecodeError, n_lines_before: int, source: str) -> InputFileError:
+    """Return the error for a content that is not valid UTF-8 or UTF-16."""
+    if "utf-16" in error.encoding:
+        return InputFileError(f"{source} is not valid UTF-16: {error.reason}; save it as UTF-8")
+    line = n_lines_before + error.object.count(b"\n", 0, error.start) + 1
+    return InputFileError(
+        f"{source} is not UTF-8: byte 0x{error.object[error.start]:02x} in line {line}; save it as UTF-8"
+        " (if it is Latin-1: iconv -f latin1 -t utf-8)"
+    )
 
 
 def check_quotes(
@@ -70,8 +86,6 @@ def check_quotes(
     n_lines_before : int, default=0
         Number of lines before the content, for error messages.
     """
-    if b'"' not in content:
-        return
     data = np.frombuffer(content, dtype=np.uint8)
     opening, closing = _quoted_cells(content, data, delimiter)
     newlines = np.flatnonzero(data == _newline(content)[0])
@@ -156,28 +170,13 @@ def integer_error(name: str, source: str) -> InputFileError:
     )
 
 
-def are_integers(cells: pa.ChunkedArray) -> bool:
-    """Return whether all cells are integers without decimals and exponents, apart from infinite values."""
-    return _all_match(cells, r"^[-+]?(\d+|(?i:inf(inity)?|nan))$")
-
-
-def have_rounded(cells: pa.ChunkedArray) -> bool:
-    """Return whether cells contain integers without a representation in double precision."""
-    is_long = compute.match_substring_regex(cells, rf"^[-+]?\d{{{len(str(EXACT_INTEGER))},}}$")
-    return any(
-        len(cell) > _MAX_DIGITS or int(cell) != float(cell) for cell in cells.filter(is_long).to_pylist()
+def empty_column_error(name: str, source: str) -> InputFileError:
+    """Return the error for a column without any value."""
+    return InputFileError(
+        f"column {name!r} of {source} is empty; exclude it with exclude=[{name!r}] (--exclude {name})"
     )
 
 
-def are_digits(cells: pa.ChunkedArray) -> bool:
-    """Return whether all cells consist of digits, so that leading zeros make them codes."""
-    return _all_match(cells, r"^\d*$")
-
-
-def have_leading_zeros(cells: pa.ChunkedArray) -> bool:
-    """Return whether a cell has digits after a leading zero, such as 00417."""
-    return bool(compute.any(compute.match_substring_regex(cells, r"^0\d+$")).as_py())
-
-
-def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
-    return bool(compute.all(compute.match_substring_regex(cells, pattern), min_count=0).as_py())
+def have_rounded(cells: Iterable[str]) -> bool:
+    """Return whether integers have no representation in double precision."""
+    return any(len(cell) > _MAX_DIGITS or int(cell) != float(cell) for cell in cells)

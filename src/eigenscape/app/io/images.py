@@ -10,10 +10,9 @@ import numpy as np
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
+from eigenscape.app.io.formats import IMAGES
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
-
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
 
 
 def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
@@ -22,15 +21,17 @@ def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
     The label of an image in a subfolder is the name of the subfolder.
     """
     files = sorted(
-        (file for file in [*folder.glob("*"), *folder.glob("*/*")] if file.suffix.lower() in SUFFIXES),
+        (file for file in [*folder.glob("*"), *folder.glob("*/*")] if file.suffix.lower() in IMAGES),
         key=_natural_order,
     )
     if not files:
         raise InputFileError(
             f"{folder} is a directory without images or parquet files; use the path of a file"
         )
-    shape = _shape(size)
-    first = _grey(files[0], shape)
+    shape = None if size is None else (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
+    if shape is not None and (len(shape) != 2 or min(shape) < 1):
+        raise ValueError(f"size={size!r} must be a positive number of pixels, or two: (height, width)")
+    first = read_image(files[0], shape)
     require(
         8 * first.size * len(files),
         f"reading {len(files)} images of {first.shape[0]} x {first.shape[1]}",
@@ -38,7 +39,7 @@ def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
     )
     array = np.empty((len(files), first.size))
     for row, file in zip(array, files, strict=True):
-        grey = _grey(file, shape)
+        grey = read_image(file, shape)
         if grey.shape != first.shape:
             raise InputFileError(
                 f"{file} is {grey.shape[0]} x {grey.shape[1]} and {files[0].name} is {first.shape[0]} x"
@@ -52,45 +53,23 @@ def read_images(folder: Path, size: int | tuple[int, int] | None) -> Table:
     return Table(array, labels, ids, names, {}, "images", (first.shape[0], first.shape[1]), str(folder))
 
 
-def _shape(size: int | tuple[int, int] | None) -> tuple[int, int] | None:
-    if size is None:
-        return None
-    pair = (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
-    if len(pair) != 2 or min(pair) < 1:
-        raise ValueError(f"size={size!r} must be a positive number of pixels, or two: (height, width)")
-    return int(pair[0]), int(pair[1])
+def read_image(file: Path, shape: tuple[int, int] | None = None, colour: bool = False) -> np.ndarray:
+    """Return an image as values from 0 to 1: grey levels (height, width), or colours (height, width, 3).
 
-
-def _grey(file: Path, shape: tuple[int, int] | None) -> np.ndarray:
-    """Return the grey levels of an image, from 0 to 1, of shape (height, width)."""
+    Grey levels are resized to ``shape``.
+    """
     Image = optional_import("PIL.Image", "reading images")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(file) as image:
-                deep = image.mode.startswith(("I", "F"))
-                grey = image if deep else image.convert("L")
-                if shape is not None and grey.size != (shape[1], shape[0]):
-                    grey = (grey.convert("F") if deep else grey).resize(
+                deep = image.mode.startswith(("I", "F")) and not colour
+                pixels = image if deep else image.convert("RGB" if colour else "L")
+                if shape is not None and pixels.size != (shape[1], shape[0]):
+                    pixels = (pixels.convert("F") if deep else pixels).resize(
                         (shape[1], shape[0]), Image.Resampling.BILINEAR, reducing_gap=3.0
                     )
-                return np.asarray(grey, dtype=np.float64) / (65535.0 if deep else 255.0)
-    except MemoryError as error:
-        raise NotEnoughMemoryError(f"reading {file} needs more memory than is available") from error
-    except Exception as error:  # the readers of image formats raise errors of many classes
-        raise InputFileError(f"{file} is damaged, truncated, too large or not an image: {error}") from error
-
-
-def read_image(file: Path, colour: bool = False) -> np.ndarray:
-    """Return an image as values from 0 to 1: grey levels (height, width), or colours (height, width, 3)."""
-    if not colour:
-        return _grey(file, None)
-    Image = optional_import("PIL.Image", "reading images")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(file) as image:
-                return np.asarray(image.convert("RGB"), dtype=np.float64) / 255.0
+                return np.asarray(pixels, dtype=np.float64) / (65535.0 if deep else 255.0)
     except MemoryError as error:
         raise NotEnoughMemoryError(f"reading {file} needs more memory than is available") from error
     except Exception as error:  # the readers of image formats raise errors of many classes

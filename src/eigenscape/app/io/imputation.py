@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import is_sparse
+from eigenscape.app.io.guards import empty_column_error
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 
@@ -130,84 +131,51 @@ def impute(table: Table, method: str, known: Imputation | None = None) -> Table:
         raise InputFileError(f"missing='ppca' needs {needs}; use missing='mean' (--missing mean)")
     if known is not None and streamed:  # what is missing is not counted
         return replace(table, array=ImputedChunks(table.array, known), imputation=known)
-    sums = _column_sums(table.array if streamed else _blocks(table.array))
-    if known is not None:
-        found = known
-        if len(known.means) != len(sums.counts):
-            raise InputFileError(
-                f"{table.source} has {len(sums.counts)} columns, but the model fills in missing values of"
-                f" {len(known.means)}"
-            )
-    else:
-        _reject_empty_columns(table, sums)
-        found = Imputation("mean", sums.totals / sums.counts)
-        if method == "ppca" and sums.n_gaps:
-            found = _fit_ppca(np.asarray(table.array, dtype=np.float64), found.means)
-    found = replace(found, n_values=sums.n_gaps, n_rows=sums.n_rows)
+    means, n_values, n_rows = _observed_means(table)
+    if known is not None and len(known.means) != len(means):
+        raise InputFileError(
+            f"{table.source} has {len(means)} columns, but the model fills in missing values of"
+            f" {len(known.means)}"
+        )
+    if known is None and np.isnan(means).any():
+        raise empty_column_error(table.names[int(np.isnan(means).argmax())], table.source)
+    found = known or Imputation("mean", means)
+    if known is None and method == "ppca" and n_values:
+        found = _fit_ppca(np.asarray(table.array, dtype=np.float64), means)
+    found = replace(found, n_values=n_values, n_rows=n_rows)
     array = ImputedChunks(table.array, found) if streamed else found(table.array)
     return replace(table, array=array, imputation=found)
 
 
-@dataclass
-class _ColumnSums:
-    """Sums of the observed values of each column, added in blocks of a fixed number of rows."""
-
-    totals: np.ndarray
-    counts: np.ndarray
-    n_gaps: int = 0  # missing values
-    n_rows: int = 0  # rows with missing values
-    buffer: list[np.ndarray] = field(default_factory=list)
-    n_buffered: int = 0
-
-    def add(self, rows: np.ndarray) -> None:
-        """Add rows to the block; a complete block is added to the sums."""
-        start = 0
-        while start < len(rows):
-            stop = min(len(rows), start + _SUM_ROWS - self.n_buffered)
-            self.buffer.append(rows[start:stop])
-            self.n_buffered += stop - start
-            start = stop
-            if self.n_buffered == _SUM_ROWS:
-                self.flush()
-
-    def flush(self) -> None:
-        """Add the block to the sums."""
-        if not self.buffer:
-            return
-        block = np.concatenate(self.buffer).astype(np.float64)
-        self.buffer, self.n_buffered = [], 0
-        gaps = np.isnan(block)
-        self.totals += np.where(gaps, 0.0, block).sum(axis=0)
-        self.counts += len(block) - gaps.sum(axis=0)
-        self.n_gaps += int(gaps.sum())
-        self.n_rows += int(gaps.any(axis=1).sum())
-
-
-def _column_sums(chunks: Iterable[Any]) -> _ColumnSums:
-    sums: _ColumnSums | None = None
+def _fixed_blocks(chunks: Iterable[Any]) -> Iterator[np.ndarray]:
+    """Yield dense blocks of ``_SUM_ROWS`` rows, the last of them shorter."""
+    rest: np.ndarray | None = None
     for chunk in chunks:
         rows = chunk.toarray() if is_sparse(chunk) else np.asarray(chunk)
-        if sums is None:
-            sums = _ColumnSums(np.zeros(rows.shape[1]), np.zeros(rows.shape[1], dtype=np.intp))
-        sums.add(rows)
-    if sums is None:
-        raise InputFileError("the file has no rows")
-    sums.flush()
-    return sums
+        rest = rows if rest is None else np.concatenate([rest, rows])
+        while len(rest) >= _SUM_ROWS:
+            yield rest[:_SUM_ROWS]
+            rest = rest[_SUM_ROWS:]
+    if rest is not None and len(rest):
+        yield rest
 
 
-def _blocks(array: Any) -> Iterator[Any]:
-    for block in row_blocks(array.shape[0], 8 * max(array.shape[1], 1)):
-        yield array[block]
+def _observed_means(table: Table) -> tuple[np.ndarray, int, int]:
+    """Return the mean of the observed values of each column, the number of missing values and of their rows.
 
-
-def _reject_empty_columns(table: Table, sums: _ColumnSums) -> None:
-    empty = np.flatnonzero(sums.counts == 0)
-    if len(empty):
-        from eigenscape.app.io.missing import empty_column_error
-
-        column = int(empty[0])
-        raise empty_column_error(table.names[column] if table.names else str(column), table.source)
+    A column without values has the mean NaN.
+    """
+    array, n_gaps, n_rows = table.array, 0, 0
+    chunks = array
+    totals, counts = np.zeros(()), np.zeros((), dtype=np.intp)
+    if hasattr(array, "shape"):
+        chunks = (array[part] for part in row_blocks(array.shape[0], 8 * max(array.shape[1], 1)))
+    for block in _fixed_blocks(chunks):
+        gaps = np.isnan(block)
+        totals = totals + np.where(gaps, 0.0, block.astype(np.float64)).sum(axis=0)
+        counts = counts + len(block) - gaps.sum(axis=0)
+        n_gaps, n_rows = n_gaps + int(gaps.sum()), n_rows + int(gaps.any(axis=1).sum())
+    return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan), n_gaps, n_rows
 
 
 def _fit_ppca(X: np.ndarray, means: np.ndarray) -> Imputation:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenscape.app.io.columns import parse_numbers
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text_cells import looks_numeric, parse_numbers
 from eigenscape.exceptions import InputFileError
 
 #: Number of column names that a message shows.
@@ -67,8 +67,8 @@ def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
         cells = [str(cell) for cell in text[name]]
         column = parse_numbers(cells)
         if column is None:
-            invalid = ((i, cell) for i, cell in enumerate(cells) if not looks_numeric(cell) or "," in cell)
-            row, cell = next(invalid, (0, ""))
+            invalid = ((i, cell) for i, cell in enumerate(cells) if parse_numbers([cell]) is None)
+            row, cell = next(invalid)
             raise InputFileError(
                 f"column {name!r} of {table.source} holds text ({cell!r} in row {row + 1}, counted from 1),"
                 " but the model needs numbers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +10,18 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape.app.io.guards import empty_column_error
 from eigenscape.app.io.imputation import Imputation, impute
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
 
 #: Options with which NaN is not an error.
 _ACCEPTED = ("keep", "mean", "ppca")
+_REMEDIES = (
+    ", missing='mean' (--missing mean) or missing='ppca' (--missing ppca) fills them in,"
+    " missing='keep' (--missing keep) keeps NaN for estimators that support it"
+    " (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
+)
 
 
 def handle_missing(table: Table, missing: str, imputation: Imputation | None = None) -> Table:
@@ -24,40 +30,34 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
     Chunks are checked when they are iterated over. With ``missing="drop"`` or ``"mean"``, all chunks are read
     once before: to find the rows to drop, or the means. ``imputation`` comes from a model, if any.
     """
-    table = _check_rows(table, missing)
+    whole = hasattr(table.array, "shape")
+    if not whole or any(map(len, nonfinite_rows(table.array))):
+        table = _validate(table, missing, whole)
     return impute(table, missing, imputation) if missing in ("mean", "ppca") else table
 
 
-def _check_rows(table: Table, missing: str) -> Table:
-    """Drop or reject rows with values that are not accepted."""
-    if not hasattr(table.array, "shape"):
-        return _handle_missing_chunks(table, missing)
-    with_nan, infinite = nonfinite_rows(table.array)
-    rejected = infinite if missing in _ACCEPTED else np.union1d(with_nan, infinite)
-    if len(rejected) == 0:
+def _validate(table: Table, missing: str, whole: bool) -> Table:
+    """Reject or drop rows; those of a stream when they are read, unless they are dropped."""
+    names = table.names if table.kind == "rows" else ()
+    chunks = ValidatedChunks([table.array] if whole else table.array, missing, table.source, names, whole)
+    table = table if whole else replace(table, array=chunks)
+    if not whole and missing != "drop":
         return table
-    n_samples, n_columns = table.array.shape
-    columns: list[str] = []
-    if table.kind == "rows" and len(table.names) == n_columns:
-        columns = [table.names[i] for i in _nonfinite_columns(table.array, rejected)]
-    if len(rejected) == n_samples > 1:
-        _reject_empty_columns(table, columns)
-    if missing == "drop":
-        keep = np.setdiff1d(np.arange(n_samples), rejected)
-        if len(keep) == 0:
-            raise _nothing_left(table.source)
-        return replace(table.select_rows(keep), rows=keep, n_dropped=len(rejected))
-    raise _nonfinite_error(table.source, with_nan, infinite, rejected, columns)
+    kept, n_dropped = chunks.kept_rows()
+    if whole and len(kept) == 0:
+        raise _nothing_left(table.source)
+    return replace(table.select_rows(kept), rows=kept, n_dropped=n_dropped) if n_dropped else table
 
 
 @dataclass(frozen=True, eq=False)
 class ValidatedChunks:
-    """Chunks of rows with the option ``missing`` applied to each of them."""
+    """Chunks of rows with the option ``missing`` applied to each of them; ``whole`` if there is only one."""
 
     chunks: Iterable[Any]
     missing: str
     source: str
     names: tuple[str, ...]
+    whole: bool = False
 
     def __iter__(self) -> Iterator[Any]:
         n_kept = 0
@@ -73,8 +73,8 @@ class ValidatedChunks:
         """Return the indices of the rows that are not dropped, and the number of those that are."""
         kept, start = [], 0
         for chunk, rejected in self._checked():
-            kept.append(start + np.setdiff1d(np.arange(len(chunk)), rejected))
-            start += len(chunk)
+            kept.append(start + np.setdiff1d(np.arange(chunk.shape[0]), rejected))
+            start += chunk.shape[0]
         rows = np.concatenate([np.empty(0, dtype=np.intp), *kept])
         return rows, start - len(rows)
 
@@ -84,23 +84,35 @@ class ValidatedChunks:
         for chunk in self.chunks:
             with_nan, infinite = nonfinite_rows(chunk)
             rejected = infinite if self.missing in _ACCEPTED else np.union1d(with_nan, infinite)
-            if len(rejected) and self.missing != "drop":
-                named = len(self.names) == chunk.shape[1]
-                columns = [self.names[i] for i in _nonfinite_columns(chunk, rejected)] if named else []
-                raise _nonfinite_error(
-                    self.source, with_nan, infinite, start + rejected, columns, quantifier="at least "
-                )
+            if len(rejected):
+                self._check_rejected(chunk, rejected, start, len(with_nan) > 0, len(infinite) > 0)
             yield chunk, rejected
-            start += len(chunk)
+            start += chunk.shape[0]
 
-
-def _handle_missing_chunks(table: Table, missing: str) -> Table:
-    chunks = ValidatedChunks(table.array, missing, table.source, table.names)
-    table = replace(table, array=chunks)
-    if missing != "drop":
-        return table
-    kept, n_dropped = chunks.kept_rows()
-    return replace(table.select_rows(kept), rows=kept, n_dropped=n_dropped) if n_dropped else table
+    def _check_rejected(
+        self, chunk: Any, rejected: np.ndarray, start: int, has_nan: bool, has_infinite: bool
+    ) -> None:
+        """Raise unless rows may be dropped; the error lists the first of them, and the remedies."""
+        part = chunk[rejected[:1000]]
+        part = part.toarray() if isinstance(part, sparse.csr_array) else np.asarray(part)
+        columns = np.flatnonzero(~np.isfinite(part).all(axis=0)) if len(self.names) == chunk.shape[1] else ()
+        if self.whole and len(rejected) == chunk.shape[0] > 1:
+            for column in columns:
+                if np.isnan(chunk[:, [column]]).all():
+                    raise empty_column_error(self.names[column], self.source)
+        if self.missing == "drop":
+            return
+        shown = ", ".join(str(row + 1) for row in start + rejected[:5]) + (
+            ", ..." if len(rejected) > 5 else ""
+        )
+        names = format_names([self.names[column] for column in columns], 5)
+        what = "missing or infinite values" if has_nan else "an infinite value"
+        raise InputFileError(
+            f"{self.source} has {what if has_infinite else 'a missing value (NaN)'} in"
+            f" {'' if self.whole else 'at least '}{len(rejected)} row(s): row(s) {shown}, counted from 1"
+            f"{f' (column(s) {names})' if names else ''}; missing='drop' (--missing drop) drops them"
+            f"{'' if has_infinite else _REMEDIES}"
+        )
 
 
 def nonfinite_rows(array: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -121,57 +133,7 @@ def nonfinite_rows(array: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([empty, *with_nan]), np.concatenate([empty, *infinite])
 
 
-def _nonfinite_columns(array: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the indices of columns that are not finite in the first 1000 of ``rows``."""
-    part = array[rows[:1000]]
-    part = part.toarray() if isinstance(part, sparse.csr_array) else np.asarray(part)
-    return np.flatnonzero(~np.isfinite(part).all(axis=0))
-
-
-def _reject_empty_columns(table: Table, columns: Sequence[str]) -> None:
-    """Raise if one of the columns has no value at all."""
-    names = list(table.names)
-    for name in columns:
-        if np.isnan(table.array[:, [names.index(name)]]).all():
-            raise empty_column_error(name, table.source)
-
-
-def empty_column_error(name: str, source: str) -> InputFileError:
-    """Return the error for a column without any value."""
-    return InputFileError(
-        f"column {name!r} of {source} is empty; exclude it with exclude=[{name!r}] (--exclude {name})"
-    )
-
-
 def _nothing_left(source: str) -> InputFileError:
     return InputFileError(
         f"every row of {source} has a missing value; select columns, or use missing='keep' (--missing keep)"
-    )
-
-
-def _nonfinite_error(
-    source: str,
-    with_nan: np.ndarray,
-    infinite: np.ndarray,
-    rejected: np.ndarray,
-    columns: Sequence[str],
-    quantifier: str = "",
-) -> InputFileError:
-    """Return the error that lists the first of the ``rejected`` rows and the remedies."""
-    shown = ", ".join(str(row + 1) for row in rejected[:5]) + (", ..." if len(rejected) > 5 else "")
-    where = f" (column(s) {format_names(tuple(columns), 5)})" if columns else ""
-    if len(infinite) == 0:
-        what = "a missing value (NaN)"
-    else:
-        what = "an infinite value" if len(with_nan) == 0 else "missing or infinite values"
-    remedy = "missing='drop' (--missing drop) drops them"
-    if len(infinite) == 0:
-        remedy += (
-            ", missing='mean' (--missing mean) or missing='ppca' (--missing ppca) fills them in,"
-            " missing='keep' (--missing keep) keeps NaN for estimators that support it"
-            " (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
-        )
-    return InputFileError(
-        f"{source} has {what} in {quantifier}{len(rejected)} row(s): row(s) {shown}, counted from 1{where};"
-        f" {remedy}"
     )

@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from eigenscape._extras import optional_import
-from eigenscape.app.io import annotated, arrays, columnar, images, relations
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import EDGES, TEXT, extension
+from eigenscape.app.io.formats import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, find_input
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.table import Table
-from eigenscape.app.io.text import TextInput, read_text
 from eigenscape.exceptions import InputFileError
 
 
@@ -112,35 +110,21 @@ def read(
     >>> [chunk.shape for chunk in read(file, stream=True).array]
     [(3, 2)]
     """
-    part = annotated_part(use_rep, layer, obsp)
-    selection = ColumnSelection.from_options(columns, label, id, missing, exclude, encode, kind, part)
-    if dask:
-        others = {
-            "encode": encode is not None,
-            "size": size is not None,
-            "kind": kind is not None,
-            "missing": missing != "error",
-            "stream": stream,
-        }
-        if any(others.values()):
-            raise TypeError(
-                f"{', '.join(name for name in others if others[name])} is not supported with dask=True, which"
-                " reads partitions unchanged; omit one of them"
-            )
-        optional_import("dask.array", "read with dask=True")
-        from eigenscape.app.io.dask_reading import read_collection
+    selection = ColumnSelection.from_options(
+        columns, label, id, missing, exclude, encode, kind, obsm=use_rep, layers=layer, obsp=obsp
+    )
+    if not dask:
+        return read_selection(path, selection, size, stream)
+    given = {"encode": encode, "size": size, "kind": kind, "missing": missing != "error", "stream": stream}
+    if any(given.values()):
+        raise TypeError(
+            f"{', '.join(name for name in given if given[name])} is not supported with dask=True, which reads"
+            " partitions unchanged; omit one of them"
+        )
+    optional_import("dask.array", "read with dask=True")
+    from eigenscape.app.io.dask_reading import read_collection
 
-        return read_collection(path, selection)
-    return read_selection(path, selection, size, stream)
-
-
-def annotated_part(use_rep: str | None, layer: str | None, obsp: str | None) -> tuple[str, str] | None:
-    """Return the part of an AnnData file to read; raise if several are requested."""
-    requested = {"obsm": use_rep, "layers": layer, "obsp": obsp}
-    parts = [(group, key) for group, key in requested.items() if key is not None]
-    if len(parts) > 1:
-        raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
-    return parts[0] if parts and parts[0] != ("obsm", "X") else None
+    return read_collection(path, selection)
 
 
 def read_selection(
@@ -150,79 +134,81 @@ def read_selection(
     stream: bool = False,
 ) -> Table:
     """Read a table; see :func:`eigenscape.read`."""
-    selection = replace(selection, kind=annotated.graph_kind(selection))
+    kind, missing = selection.kind, selection.missing
     if selection.part is not None and not str(path).endswith(".h5ad"):
         raise InputFileError(f"{path} is not an h5ad file, so it has no {' '.join(selection.part)}")
-    if selection.kind in ("distances", "affinities", "edges") and selection.missing in ("mean", "ppca"):
+    if kind in ("distances", "affinities", "edges") and missing in ("mean", "ppca"):
         raise InputFileError(
-            f"{path}: missing {selection.kind} are not filled in; use missing='error' (--missing error)"
+            f"{path}: missing {kind} are not filled in; use missing='error' (--missing error)"
         )
-    if str(path) == "-":
-        text = TextInput(sys.stdin.buffer.read(), "standard input")
-        return _read_text(text, selection, None, stream=False)
-    path = Path(path).expanduser()
-    check_input(path)
     try:
-        return _read_path(path, selection, size, stream)
+        table = _read_rows(path, selection, size, stream)
     except PermissionError as error:
         raise InputFileError(f"{path} cannot be read: permission denied; check its permissions") from error
+    remarks: tuple[str, ...] = ()
+    if kind is None and (not hasattr(table.array, "shape") or table.array.shape[0] == table.array.shape[1]):
+        from eigenscape.app.io.relations import matrix_remarks
+
+        remarks = matrix_remarks(table)
+    if table.kind != "edges":
+        table = handle_missing(table, missing, selection.imputation)
+    if kind in ("distances", "affinities"):
+        from eigenscape.app.io.relations import check_relation
+
+        table = check_relation(replace(table, kind=kind))
+    return replace(table, remarks=(*table.remarks, *remarks))
 
 
-def check_input(path: Path) -> None:
-    """Raise if a path does not exist, or is a pipe or a device, whose opening may not end."""
-    if not path.exists():
-        raise InputFileError(f"file {path} does not exist")
-    if not path.is_file() and not path.is_dir():
-        raise InputFileError(
-            f"{path} is a pipe or a device, not a file; use - and standard input for a text table"
-        )
-
-
-def _read_path(
-    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None, stream: bool
+def _read_rows(
+    path: str | Path, selection: ColumnSelection, size: int | tuple[int, int] | None, stream: bool
 ) -> Table:
-    suffix, kind = extension(path), selection.kind
-    if path.is_file():
-        if path.stat().st_size == 0:
-            raise InputFileError(f"{path} is empty")
-        if kind == "edges" or (kind is None and suffix in EDGES):
-            return relations.read_edges(path, selection)
-        if suffix in TEXT:
-            whole = not stream or kind in ("distances", "affinities")
-            text = TextInput.from_file(path) if whole else TextInput(path, str(path))
-            return _read_text(text, selection, TEXT[suffix], stream)
-    table = read_non_text(path, selection, size, stream)
-    remarks = relations.matrix_remarks(table, selection)
-    table = handle_missing(table, selection.missing, selection.imputation)
-    return relations.as_relation(replace(table, remarks=(*table.remarks, *remarks)), kind)
+    """Read a table whose missing values are not handled yet."""
+    content: bytes | Path
+    source, kind = "standard input", selection.kind
+    if str(path) == "-":
+        content, suffix = sys.stdin.buffer.read(), ".csv"
+    else:
+        content, suffix = find_input(path)
+        source = str(content)
+    if kind == "edges" or (kind is None and suffix in EDGES):
+        from eigenscape.app.io.edges import read_edges
+
+        return read_edges(content, source, selection)
+    if isinstance(content, Path) and (suffix not in TEXT or content.is_dir()):
+        return read_non_text(content, suffix, selection, size, stream)
+    if kind in ("distances", "affinities"):
+        from eigenscape.app.io.edges import read_matrix_text
+
+        return read_matrix_text(content, source, TEXT[suffix])
+    from eigenscape.app.io.roles import read_columns
+    from eigenscape.app.io.text import TextSource
+
+    stream = stream and isinstance(content, Path)
+    return read_columns(TextSource(content, source, selection, TEXT[suffix], stream), stream)
 
 
 def read_non_text(
-    path: Path, selection: ColumnSelection, size: int | tuple[int, int] | None = None, stream: bool = False
+    path: Path,
+    suffix: str,
+    selection: ColumnSelection,
+    size: int | tuple[int, int] | None = None,
+    stream: bool = False,
 ) -> Table:
     """Read a file or folder that is not text; missing values are not handled."""
-    suffix = extension(path)
-    if path.is_dir() and suffix != ".zarr":
-        if any(path.glob("*.parquet")):
-            return columnar.read_columnar(path, selection, stream)
-        return images.read_images(path, size)
-    if suffix in columnar.SUFFIXES:
-        return columnar.read_columnar(path, selection, stream)
-    if suffix in arrays.READERS:
-        return arrays.READERS[suffix](path, selection, stream)
-    if suffix in images.SUFFIXES:
+    is_folder = path.is_dir() and suffix != ".zarr"
+    if suffix in COLUMNAR or (is_folder and any(path.glob("*.parquet"))):
+        from eigenscape.app.io.columnar import read_columnar
+
+        return read_columnar(path, selection, stream)
+    if is_folder:
+        from eigenscape.app.io.images import read_images
+
+        return read_images(path, size)
+    if suffix in ARRAYS:
+        from eigenscape.app.io.arrays import READERS
+
+        return READERS[suffix](path, selection, stream)
+    if suffix in IMAGES:
         raise InputFileError(f"{path} is a single image; use the folder that contains all images")
-    supported = ", ".join(sorted([*TEXT, *columnar.SUFFIXES, *arrays.READERS, *EDGES]))
+    supported = ", ".join(sorted([*TEXT, *COLUMNAR, *ARRAYS, *EDGES]))
     raise InputFileError(f"{path} has the unsupported file extension {suffix!r}; use one of {supported}")
-
-
-def _read_text(text: TextInput, selection: ColumnSelection, delimiter: str | None, stream: bool) -> Table:
-    kind = selection.kind
-    if kind == "edges":
-        return relations.read_edges_text(text, selection)
-    if kind in ("distances", "affinities"):
-        return relations.read_matrix_text(text, kind, delimiter)
-    table = read_text(text, selection, delimiter, stream)
-    remarks = relations.matrix_remarks(table, selection)
-    table = handle_missing(table, selection.missing, selection.imputation)
-    return replace(table, remarks=(*table.remarks, *remarks))

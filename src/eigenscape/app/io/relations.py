@@ -1,53 +1,30 @@
-"""Tables of pairs of samples: matrices of distances or affinities, and lists of edges."""
+"""Matrices of distances or affinities of pairs of samples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
-from eigenscape.app.io import columnar
-from eigenscape.app.io.arrow import pa
-from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.conversion import is_number, to_floats
-from eigenscape.app.io.formats import extension
-from eigenscape.app.io.guards import check_utf8
-from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text import TextInput, parse_text, read_text
-from eigenscape.app.io.text_cells import ColumnProfile, convert
-from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
+from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 
 #: Asymmetry and self-distances up to this share of the largest entry are rounding errors.
 _ROUNDING = 1e-8
 #: Numbers of rows of tables that may be matrices of distances.
 _MIN_MATRIX, _MAX_MATRIX = 4, 20_000
-_SOURCE_NAMES = ("source", "from", "src", "i", "a")
-_TARGET_NAMES = ("target", "to", "dst", "j", "b")
-_WEIGHT_NAMES = ("weight", "w", "value", "affinity", "similarity")
 
 
-def as_relation(table: Table, kind: str | None) -> Table:
-    """Validate a table as a matrix of distances or affinities, if ``kind`` is one of these."""
-    if kind in ("distances", "affinities"):
-        return check_relation(replace(table, kind=kind))
-    return table
-
-
-def matrix_remarks(table: Table, selection: ColumnSelection) -> tuple[str, ...]:
+def matrix_remarks(table: Table) -> tuple[str, ...]:
     """Return a note if rows look like a matrix of distances or affinities, and their meaning is not given."""
     width = len(table.names)
-    if selection.kind is not None or table.kind != "rows" or not _MIN_MATRIX <= width <= _MAX_MATRIX:
+    if table.kind != "rows" or not _MIN_MATRIX <= width <= _MAX_MATRIX:
         return ()
     for value, kind in ((0.0, "distances"), (1.0, "affinities")):
         matrix = _square(table.array, width, value)
-        if matrix is not None and _is_symmetric(matrix) and matrix.max() > 0:
+        if matrix is not None and matrix.min() >= 0 < matrix.max() and _first_asymmetry(matrix) is None:
             return (
                 f"the table is square and symmetric with a diagonal of {value:g}, like a matrix of {kind},"
                 f" but its rows are read as features; use kind={kind!r} (--kind {kind}), or confirm with"
@@ -58,44 +35,28 @@ def matrix_remarks(table: Table, selection: ColumnSelection) -> tuple[str, ...]:
 
 def _square(rows: Any, width: int, diagonal: float) -> Any:
     """Return the rows as a matrix if there are as many as columns, with this diagonal; otherwise None."""
-    whole = hasattr(rows, "shape")
-    if whole and rows.shape != (width, width):
-        return None
-    if isinstance(rows, sparse.csr_array):
-        return rows if (rows.diagonal() == diagonal).all() and np.isfinite(rows.data).all() else None
+    if hasattr(rows, "shape"):
+        is_square = rows.shape == (width, width) and (rows.diagonal() == diagonal).all()
+        return rows if is_square else None
     blocks, n_rows = [], 0
-    for block in (rows[part] for part in row_blocks(width, 8 * width)) if whole else rows:
+    for block in rows:
         stop = n_rows + len(block)
         if stop > width or (np.diagonal(block[:, n_rows:stop]) != diagonal).any():
             return None
         blocks.append(block)
         n_rows = stop
-    if n_rows < width:
-        return None
-    return rows if whole else np.concatenate(blocks)
+    return np.concatenate(blocks) if n_rows == width else None
 
 
-def _is_symmetric(matrix: Any) -> bool:
-    """Return whether a matrix is finite, non-negative and symmetric up to rounding."""
-    if isinstance(matrix, sparse.csr_array):
-        return matrix.min() >= 0 and abs(matrix - matrix.T).max() <= _ROUNDING * matrix.max()
-    tolerance = _ROUNDING * float(matrix.max())  # NaN compares as False below
-    return all(
-        bool((matrix[part] >= 0).all() and (abs(matrix[part] - matrix[:, part].T) <= tolerance).all())
-        for part in row_blocks(matrix.shape[0], 8 * matrix.shape[0])
-    )
-
-
-def read_matrix_text(text: TextInput, kind: str, delimiter: str | None) -> Table:
-    """Read a square matrix from a text file, with or without names of its rows and columns."""
-    table = handle_missing(read_text(text, ColumnSelection(), delimiter), "error")
-    ids = table.ids if table.ids is not None else table.labels
-    n, d = table.array.shape
-    if ids is None and n == d and table.names != default_names(d):
-        ids = np.array(table.names, dtype=object)
-    return check_relation(
-        replace(table, kind=kind, ids=ids, labels=None, label_name=None, id_name=None, remarks=())
-    )
+def _first_asymmetry(matrix: Any) -> tuple[int, int] | None:
+    """Return the first entry that differs from its mirror image by more than rounding errors, if any."""
+    tolerance = _ROUNDING * float(matrix.max())
+    for part in row_blocks(matrix.shape[0], 8 * matrix.shape[0]):
+        difference = abs(matrix[part] - matrix[:, part].T)
+        rows, columns = (difference > tolerance).nonzero()
+        if len(rows):
+            return part.start + int(rows[0]), int(columns[0])
+    return None
 
 
 def check_relation(table: Table) -> Table:
@@ -111,106 +72,24 @@ def check_relation(table: Table) -> Table:
         )
     stored = array.data if is_sparse else np.asarray(array)
     if stored.size and stored.min() < 0:
-        row, column = _first_true(array < 0)
+        row, column = (int(places[0]) for places in (array < 0).nonzero())
         what = "distance" if table.kind == "distances" else "affinity"
         raise InputFileError(
             f"{source} has a negative {what} in row {row + 1}, column {column + 1}; is it a matrix of"
             f" {table.kind}?"
         )
-    largest = float(stored.max()) if stored.size else 0.0
-    if table.kind == "distances":
-        diagonal = np.abs(array.diagonal() if is_sparse else np.diagonal(array))
-        if diagonal.max() > _ROUNDING * largest:
-            i = int(np.argmax(diagonal))
-            raise InputFileError(
-                f"{source}: the distance of row {i + 1} to itself is {diagonal[i]:g}, not 0; are these"
-                " similarities?"
-            )
-    if not (is_sparse and table.kind == "distances"):  # neighbour graphs may be asymmetric
-        difference = abs(array - array.T)
-        if difference.max() > _ROUNDING * largest:
-            row, column = _first_true(difference > _ROUNDING * largest)
-            raise InputFileError(
-                f"{source} is not symmetric: row {row + 1}, column {column + 1} differs from row "
-                f"{column + 1}, column {row + 1}; correct it or use the mean of both"
-            )
+    diagonal = np.abs(array.diagonal())
+    if table.kind == "distances" and diagonal.max() > _ROUNDING * (stored.max() if stored.size else 0.0):
+        i = int(np.argmax(diagonal))
+        raise InputFileError(
+            f"{source}: the distance of row {i + 1} to itself is {diagonal[i]:g}, not 0; are these"
+            " similarities?"
+        )
+    place = None if is_sparse and table.kind == "distances" else _first_asymmetry(array)
+    if place is not None:  # neighbour graphs, which are sparse distances, may be asymmetric
+        row, column = place[0] + 1, place[1] + 1
+        raise InputFileError(
+            f"{source} is not symmetric: row {row}, column {column} differs from row {column}, column {row};"
+            " correct it or use the mean of both"
+        )
     return table
-
-
-def _first_true(mask: Any) -> tuple[int, int]:
-    rows, columns = mask.nonzero()
-    return int(rows[0]), int(columns[0])
-
-
-def read_edges(path: Path, selection: ColumnSelection) -> Table:
-    """Read a graph from a file of edges in text, parquet or arrow format."""
-    if extension(path) in columnar.SUFFIXES:
-        table = columnar.read_arrow_table(path)
-        return _build_graph(dict(zip(table.column_names, table.columns, strict=True)), selection, str(path))
-    return read_edges_text(TextInput.from_file(path), selection)
-
-
-def read_edges_text(text: TextInput, selection: ColumnSelection) -> Table:
-    """Read a graph from lines of source, target and optionally weight.
-
-    The cells are separated by commas, tabs, semicolons, bars or blanks; lines that begin with # or % are
-    comments.
-    """
-    content = text.head()
-    check_utf8(content, text.source)
-    lines = content_lines(content)
-    if not lines:
-        raise InputFileError(f"{text.source} contains comments and no edges")
-    content = b"\n".join(lines) + b"\n"
-    if not any(mark in content for mark in (b",", b"\t", b";", b"|")):
-        content = blanks_to_tabs(content)
-    layout = replace(find_layout(content, text.source, None), by_blanks=False)
-    string = pa.string()
-    columns = {}
-    for name, cells in parse_text(content, layout, text.source, layout.names).items():
-        profile = ColumnProfile(layout.decimal, is_checked=False)
-        profile.add(cells)
-        dtype = string if profile.is_long else profile.dtype  # vertices would be rounded to one
-        columns[name] = convert(cells, dtype, profile.mark)
-    return _build_graph(columns, selection, text.source)
-
-
-def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelection, source: str) -> Table:
-    """Return the symmetric sparse matrix of weights; repeated edges have the largest of their weights."""
-    selection.check(list(columns), source)
-    names = list(columns) if selection.columns is None else list(selection.columns)
-    if len(names) < 2:
-        raise InputFileError(f"{source} has {len(names)} column(s); edges need a source and a target")
-    first = next((name for name in names if name.lower() in _SOURCE_NAMES), names[0])
-    remaining = [name for name in names if name != first]
-    second = next((name for name in remaining if name.lower() in _TARGET_NAMES), remaining[0])
-    remaining.remove(second)
-    weight = next((name for name in remaining if name.lower() in _WEIGHT_NAMES), next(iter(remaining), None))
-    ends = [[str(cell) for cell in columns[name].to_pylist()] for name in (first, second)]
-    n_edges = len(ends[0])
-    ids, vertex = np.unique(np.array(ends[0] + ends[1], dtype=str), return_inverse=True)
-    weights = np.ones(n_edges) if weight is None else _edge_weights(columns[weight], weight, source)
-    low, high = np.sort(vertex.reshape(2, n_edges), axis=0)
-    order = np.lexsort((-weights, high, low))
-    low, high, weights = low[order], high[order], weights[order]
-    is_first = np.ones(n_edges, dtype=bool)  # of the repetitions of an edge, sorted by weight
-    is_first[1:] = (np.diff(low) > 0) | (np.diff(high) > 0)
-    half = sparse.coo_array((weights[is_first], (low[is_first], high[is_first])), shape=(len(ids), len(ids)))
-    array = sparse.csr_array(half + sparse.triu(half, 1).T)
-    return Table(array, None, ids.astype(object), tuple(ids.tolist()), {}, "edges", None, source)
-
-
-def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
-    if not is_number(column.type):
-        raise InputFileError(
-            f"the weights of {source} (column {name!r}) are {column.type}, not numbers; use"
-            " columns=(source, target, weight)"
-        )
-    weights = to_floats(column)
-    invalid = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(invalid):
-        raise InputFileError(
-            f"the weight of edge {invalid[0] + 1} in {source} is {weights[invalid[0]]:g}; weights must be"
-            " finite and non-negative"
-        )
-    return weights

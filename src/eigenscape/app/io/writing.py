@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 from eigenscape._extras import optional_import
 from eigenscape.app.io.annotated import LABEL_NAME, write_h5ad
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.formats import ARROW, PARQUET, extension
+from eigenscape.app.io.formats import ARROW, PARQUET
 from eigenscape.app.io.table import default_names
 
 if TYPE_CHECKING:
@@ -94,42 +93,40 @@ def write_table(
     names = default_names(coordinates.shape[1]) if names is None else tuple(names)
     if len(names) != coordinates.shape[1]:
         raise ValueError(f"{len(names)} names for {coordinates.shape[1]} columns of coordinates")
-    beside = {**(extra or {}), **({} if labels is None else {label_name: labels})}
-    columns = _columns(coordinates, names, ids, beside)
-    text = _without_formulas(columns) if spreadsheet_safe else columns
+    pairs: list[tuple[str, Any]] = [] if ids is None else [("id", ids)]
+    pairs += [*zip(names, coordinates.T, strict=True), *(extra or {}).items()]
+    pairs += [] if labels is None else [(label_name, labels)]
+    columns = _by_name(pairs, len(coordinates))
+    others = {name: column for name, column in columns.items() if name not in names}
     if str(path) == "-":
-        _write_text(sys.stdout.buffer if hasattr(sys.stdout, "buffer") else None, text, ",")
+        _write_text(getattr(sys.stdout, "buffer", None), columns, ",", spreadsheet_safe)
         return
     suffix = check_format(path)
     with whole_file(path, force=force) as part:
-        if suffix in (".csv", ".tsv"):
-            with part.open("wb") as file:
-                _write_text(file, text, "," if suffix == ".csv" else "\t")
-        elif suffix in (*PARQUET, *ARROW):
-            _write_columnar(part, columns, suffix)
-        elif suffix == ".npy":
-            with part.open("wb") as file:
+        if suffix == ".h5ad":
+            source, kept = None if like is None else Path(like), None if rows is None else np.asarray(rows)
+            write_h5ad(part, coordinates, source, method, others, kept)
+            return
+        with part.open("wb") as file:
+            if suffix in (".csv", ".tsv"):
+                _write_text(file, columns, "," if suffix == ".csv" else "\t", spreadsheet_safe)
+            elif suffix in PARQUET:
+                optional_import("pyarrow.parquet", "writing a table").write_table(_to_arrow(columns), file)
+            elif suffix in ARROW:
+                optional_import("pyarrow.feather", "writing a table").write_feather(_to_arrow(columns), file)
+            elif suffix == ".npy":
                 np.save(file, coordinates, allow_pickle=False)
-        elif suffix == ".npz":
-            renamed = {"id": "ids", label_name: "labels"}
-            others = {renamed.get(name, name): columns[name] for name in columns if name not in names}
-            if labels is not None:
-                others[LABEL_NAME] = np.array(label_name)
-            _write_npz(part, coordinates, names, others)
-        elif suffix == ".mtx":
-            with part.open("wb") as file:
+            elif suffix == ".mtx":
                 from scipy.io import mmwrite
 
                 mmwrite(file, coordinates)
-        else:
-            others = {name: columns[name] for name in columns if name not in names}
-            source = None if like is None else Path(like)
-            write_h5ad(part, coordinates, source, method, others, None if rows is None else np.asarray(rows))
+            else:
+                _write_npz(file, coordinates, names, others, None if labels is None else label_name)
 
 
 def check_format(path: str | Path) -> str:
     """Return the file extension; raise if it is not supported."""
-    suffix = extension(Path(path)) if Path(path).suffix.lower() in SUFFIXES else Path(path).suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"{path} has an unsupported file extension; tables are written as"
@@ -138,80 +135,61 @@ def check_format(path: str | Path) -> str:
     return suffix
 
 
-def _columns(
-    coordinates: np.ndarray,
-    names: tuple[str, ...],
-    ids: ArrayLike | None,
-    beside: Mapping[str, ArrayLike],
-) -> dict[str, np.ndarray]:
-    """Return all columns by name; raise if a name occurs twice or a length is wrong."""
-    columns: dict[str, np.ndarray] = {} if ids is None else {"id": np.asarray(ids)}
-    columns.update({name: coordinates[:, place] for place, name in enumerate(names)})
-    for name, column in beside.items():
-        if name in columns:
+def _by_name(columns: Sequence[tuple[str, ArrayLike]], n_rows: int) -> dict[str, np.ndarray]:
+    """Return columns by name; raise if a name occurs twice or a length is wrong."""
+    found: dict[str, np.ndarray] = {}
+    for name, values in columns:
+        if name in found:
             raise ValueError(f"two columns are named {name!r}; rename one")
-        columns[name] = np.asarray(column)
-    for name, column in columns.items():
-        if len(column) != len(coordinates):
+        found[name] = np.asarray(values)
+        if len(found[name]) != n_rows:
             raise ValueError(
-                f"column {name!r} has {len(column)} values for {len(coordinates)} rows of coordinates"
+                f"column {name!r} has {len(found[name])} values for {n_rows} rows of coordinates"
             )
-    return columns
+    return found
 
 
-def _without_formulas(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Precede text that a spreadsheet would take for a formula by an apostrophe, names of columns too."""
+def _to_arrow(columns: Mapping[str, np.ndarray], spreadsheet_safe: bool = False) -> pa.Table:
+    """Return an arrow table; columns that are not numbers become text.
 
-    def plain(cell: object) -> str:
-        return f"'{cell}" if str(cell).startswith(_FORMULA_MARKS) else str(cell)
-
-    return {
-        plain(name): np.array([plain(cell) for cell in column], dtype=object)
-        if column.dtype.kind in "OUS"
-        else column
-        for name, column in columns.items()
-    }
-
-
-def _to_arrow(columns: Mapping[str, np.ndarray]) -> pa.Table:
-    """Return an arrow table; columns that are not numbers become text."""
+    If ``spreadsheet_safe``, text and names that are formulas in spreadsheets are preceded by an apostrophe.
+    """
+    marks = _FORMULA_MARKS if spreadsheet_safe else ()
     arrow = optional_import("pyarrow", "writing a table")
-    return arrow.table(
-        {
-            name: arrow.array([str(value) for value in column] if column.dtype.kind in "OUS" else column)
-            for name, column in columns.items()
-        }
-    )
+    table = {}
+    for name, column in columns.items():
+        values: Any = column
+        if column.dtype.kind in "OUS":
+            values = [f"'{cell}" if str(cell).startswith(marks) else str(cell) for cell in column]
+        table[f"'{name}" if name.startswith(marks) else name] = arrow.array(values)
+    return arrow.table(table)
 
 
-def _write_text(file: IO[bytes] | None, columns: Mapping[str, np.ndarray], delimiter: str) -> None:
+def _write_text(
+    file: IO[bytes] | None, columns: Mapping[str, np.ndarray], delimiter: str, spreadsheet_safe: bool
+) -> None:
     """Write a text table to a file, or to standard output if that accepts text only."""
     csv = optional_import("pyarrow.csv", "writing a text table")
-    buffer = BytesIO()
-    csv.write_csv(_to_arrow(columns), buffer if file is None else file, csv.WriteOptions(delimiter=delimiter))
+    buffer, table = BytesIO(), _to_arrow(columns, spreadsheet_safe)
+    csv.write_csv(table, buffer if file is None else file, csv.WriteOptions(delimiter=delimiter))
     if file is None:
         sys.stdout.write(buffer.getvalue().decode())
     else:
         file.flush()
 
 
-def _write_columnar(part: Path, columns: Mapping[str, np.ndarray], suffix: str) -> None:
-    if suffix in PARQUET:
-        write = optional_import("pyarrow.parquet", "writing a parquet file").write_table
-    else:
-        write = optional_import("pyarrow.feather", "writing an arrow file").write_feather
-    with part.open("wb") as file:
-        write(_to_arrow(columns), file)
-
-
 def _write_npz(
-    part: Path, coordinates: np.ndarray, names: tuple[str, ...], beside: Mapping[str, np.ndarray]
+    file: IO[bytes],
+    coordinates: np.ndarray,
+    names: tuple[str, ...],
+    others: Mapping[str, np.ndarray],
+    label_name: str | None,
 ) -> None:
-    arrays: dict[str, Any] = {
-        name: column.astype(str) if column.dtype.kind == "O" else column for name, column in beside.items()
-    }
-    # numpy.savez of old versions does not close the archive if a write fails.
-    with zipfile.ZipFile(part, "w") as archive:
-        for name, array in {"X": coordinates, "names": np.array(names), **arrays}.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+    """Write the coordinates as ``X``, their names, ids, labels, their name, and further columns."""
+    renamed = {"id": "ids", label_name: "labels"}
+    arrays: dict[str, Any] = {"X": coordinates, "names": np.array(names)}
+    for name, column in others.items():
+        arrays[renamed.get(name, name)] = column.astype(str) if column.dtype.kind == "O" else column
+    if label_name is not None:
+        arrays[LABEL_NAME] = np.array(label_name)
+    np.savez(file, **arrays)

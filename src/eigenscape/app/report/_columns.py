@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._checks import missing_labels
-from eigenscape._palette import legend_order
+from eigenscape import _roles
 from eigenscape.app.report._texts import LIMITS, shorten
 
 #: Code of a missing value among numbers that are rounded to 16 bits.
@@ -28,18 +27,9 @@ class Column:
 
     def is_categorical(self) -> bool:
         """Return whether the values are categories: strings, booleans, or few different integers."""
-        values = self.values
-        if values.dtype.kind in "OUSb":
-            return True
-        if values.dtype.kind == "M":
+        if self.group not in ("label", "extra") and self.values.dtype.kind in "iuf":
             return False
-        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-        if self.group not in ("label", "extra") or len(known) == 0:
-            return False
-        max_categories = 3 * LIMITS.label_integers if self.group == "label" else LIMITS.label_integers
-        sample = np.unique(known[:: max(1, len(known) // 5000)])
-        integers = len(sample) < len(known) and bool((sample == np.floor(sample)).all())
-        return integers and len(sample) <= max_categories and len(np.unique(known)) <= max_categories
+        return _roles.column_role(self.values) == "category"
 
     def append(self, others: np.ndarray | None, count: int) -> Column:
         """Append the values of ``count`` further points; missing values if ``others`` does not fit."""
@@ -58,28 +48,12 @@ def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -
     values = np.asarray(values)
     if values.ndim != 1 or len(values) != n:
         raise ValueError(f"{argument} must have shape ({n},), one value per point, got {values.shape}")
-    if values.dtype.kind == "O":
-        values = _convert_objects(values)
-    elif values.dtype.kind in "cV":
+    values = _roles.plain_values(values)
+    if values.dtype.kind in "cV":
         values = values.astype(str).astype(object)
     elif values.dtype.kind == "m":
         values = values / np.timedelta64(1, "s")
     return Column(str(name), values, group)
-
-
-def _convert_objects(values: np.ndarray) -> np.ndarray:
-    """Convert objects to numbers if all that are not missing are numbers."""
-    missing = missing_labels(values)
-    known = values[~missing]
-    if len(known) and all(
-        isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in known
-    ):
-        numbers = np.full(len(values), np.nan)
-        numbers[~missing] = known.astype(np.float64)
-        return numbers
-    values = values.copy()
-    values[missing] = None
-    return values
 
 
 def _nullable(values: np.ndarray) -> np.ndarray:
@@ -160,22 +134,9 @@ def _encode_categories(values: np.ndarray) -> dict[str, Any]:
 
 
 def category_codes(values: np.ndarray) -> tuple[np.ndarray, list[str], list[int]]:
-    """Return the code of each value (-1 if it is missing), and names and counts of the categories.
-
-    Categories are in the order of the legends of figures.
-    """
-    missing = missing_labels(values)
-    known = values[~missing]
-    numbers = values.dtype.kind in "iuf"
-    texts = known if numbers else np.array([str(value) for value in known], dtype=object)
-    names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True)
-    order = np.asarray(np.arange(len(names)) if numbers else legend_order(names.tolist()), dtype=np.intp)
-    rank = np.empty(len(names), dtype=np.int32)
-    rank[order] = np.arange(len(names))
-    codes = np.full(len(values), -1, dtype=np.int32)
-    codes[~missing] = rank[inverse]
-    shown = [shorten(f"{int(names[i])}" if numbers else names[i]) for i in order]
-    return codes, shown, [int(counts[i]) for i in order]
+    """Return the code of each value (-1 if it is missing), and short names and counts of the categories."""
+    codes, names, counts = _roles.category_codes(values)
+    return codes, [shorten(name) for name in names], counts
 
 
 def encoded_size(encoded: Mapping[str, Any]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape import quality
-from eigenscape._checks import missing_labels
+from eigenscape._roles import missing_labels
 from eigenscape.app.report import _points, _refits
 from eigenscape.app.report._points import Points, ReferenceData, UnmeasuredError, has_rows, sample_rows
 from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, first_line

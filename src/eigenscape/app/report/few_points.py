@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eigenscape._checks import missing_labels
+from eigenscape._roles import missing_labels
 from eigenscape.app.report._texts import LIMITS, TABLES, fill, shorten
 from eigenscape.quality import LocalizedCoordinate
 
