@@ -22,8 +22,8 @@ _EPS = np.finfo(np.float64).eps
 _VECTORS, _ADDITIONAL = 40, 20
 #: Largest number of vectors, to which it is doubled while all that are kept belong to eigenvalues near zero.
 _MOST_VECTORS, _NEAR = 320, 5e-5
-#: Number of restarts from which the rate of convergence is estimated.
-_PATIENCE = 5
+#: Part of the restarts from which the rate of convergence is estimated: it rises after the first ones.
+_PATIENCE = 8
 #: Steps of the search for eigenvectors that were missed.
 _CHECK_STEPS = 25
 
@@ -91,7 +91,7 @@ def thick_restart_lanczos(
         n_restarts += 1
         converged = history[-1] <= 1 or filled < size
         left = max_restarts - n_restarts
-        if converged or left <= 0 or (give_up and _is_too_slow(history, left)):
+        if converged or left <= 0 or (give_up and _is_too_slow(history, left, max_restarts // _PATIENCE)):
             return LanczosResult(values[:count], basis.T @ S[:, :count], n_restarts, converged)
         # A restart gains the most digits if it adds many vectors and the gap after those kept is wide.
         kept = np.arange(count, max(size - size // 4, count + 1))
@@ -107,11 +107,11 @@ def thick_restart_lanczos(
             T = np.pad(T[:start, :start], (0, size - start))
 
 
-def _is_too_slow(history: list[float], left: int) -> bool:
-    """Return True if residuals that decrease as in the last restarts are too large after those left."""
-    if len(history) <= _PATIENCE:
+def _is_too_slow(history: list[float], left: int, last: int) -> bool:
+    """Return True if residuals that decrease as in the ``last`` restarts are too large after those left."""
+    if len(history) <= last:
         return False
-    rate = np.log(history[-1 - _PATIENCE] / history[-1]) / _PATIENCE
+    rate = np.log(history[-1 - last] / history[-1]) / max(last, 1)
     return bool(np.log(history[-1]) > 1.5 * rate * left)
 
 

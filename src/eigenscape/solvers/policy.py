@@ -57,8 +57,9 @@ CURVE_POINTS, CURVE_WIDTH = 1000, 40
 STRIP_WIDTH, STRIP_POINTS, FEW_PAIRS = 1.5, 100_000, 5
 #: Largest growth of the entries of the coarse levels: 2 for solids, 20 for high-dimensional data.
 MOST_FILL = 6
-#: Restarts of the Lanczos iteration if another method follows, and if none does.
-RESTARTS, MOST_RESTARTS = 40, 2000
+#: Restarts of the Lanczos iteration if sparse factors or a hierarchy follow, if dense factors do, which take as
+#: long as this many at 3 500 points, and if nothing follows.
+RESTARTS, WIDE_RESTARTS, MOST_RESTARTS = 40, 120, 2000
 #: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
 DENSE_POINTS, DENSE_PRINCIPAL_POINTS = 500, 200
 #: Steps of the block Krylov iteration for dense matrices if LAPACK may follow, and if nothing does.
@@ -174,6 +175,7 @@ class Plan:
     methods: tuple[Step, ...]
     reason: str
     thin: bool | None = None  # whether factors are sparse; None: seen when they are needed
+    restarts: int = RESTARTS  # of the Lanczos iteration before another method
 
     def needs_sparse_factors(self, matrix: sparse.csr_array) -> bool:
         if self.thin is None:
@@ -214,11 +216,13 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     shape = graph_shape(matrix)
     if is_small and shape.width <= CURVE_WIDTH:
         return Plan(("shift-invert",), "the graph is a curve")
+    restarts = RESTARTS if shape.is_thin else WIDE_RESTARTS
     if is_small:
-        return Plan(("lanczos", "shift-invert"), "there are few points")
+        return Plan(("lanczos", "shift-invert"), "there are few points", restarts=restarts)
     if m <= FACTOR_POINTS:
         trial = () if shape.is_narrow else trial
-        return Plan((*trial, "shift-invert"), "the graph is thin" if shape.is_thin else "the graph is wide")
+        reason = "the graph is thin" if shape.is_thin else "the graph is wide"
+        return Plan((*trial, "shift-invert"), reason, restarts=restarts)
     factors: tuple[Step, ...] = ()
     if shape.is_thin and _memory.fits(12.0 * (matrix.nnz + m * shape.width / 2)):  # the profile of the levels
         factors = ("shift-invert",)

@@ -37,7 +37,6 @@ from eigenscape.solvers.policy import (
     DRAWING,
     LONG,
     MOST_RESTARTS,
-    RESTARTS,
     SHORT,
     Order,
     Plan,
@@ -257,7 +256,7 @@ def _run(
     if method == "dense":
         return solve_lapack(problem, matrix, count)
     if method == "lanczos":
-        restarts = solver.max_iter or (MOST_RESTARTS if is_last else RESTARTS)
+        restarts = solver.max_iter or (MOST_RESTARTS if is_last else plan.restarts)
         return solve_lanczos(problem, matrix, count, solver, restarts, give_up=not is_last)
     if method == "parts":
         return solve_parts(problem, matrix, count, solver)
