@@ -19,8 +19,7 @@ from typing import Any
 
 from eigenscape._lazy import attach
 from eigenscape.accel._patch import accelerated, install, is_installed, uninstall
-from eigenscape.accel._record import Report, report, reset
-from eigenscape.accel._settings import REPLACED
+from eigenscape.accel._record import REPLACED, Report, report, reset
 
 __all__ = ["Report", "accelerated", "install", "is_installed", "report", "reset", "uninstall"]
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import UnsupportedProblemError, is_few, recorded, replaces
+from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 from eigenscape.accel._solve import leading
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def _eigh(K: Any, subset_by_index: tuple[int, int], given: bool) -> Pairs:
 
 
 def _eigsh(K: Any, k: int, given: bool, **_: Any) -> Pairs:
-    return leading(K, k, step="iterative", given=given)
+    return leading(K, k, given=given)
 
 
 def _randomized_eigsh(K: Any, n_components: int, given: bool, **_: Any) -> Pairs:
-    return leading(K, n_components, "magnitude", step="iterative", given=given)
+    return leading(K, n_components, "magnitude", given=given)
 
 
 def _solving(given: bool = False, stored: bool = True) -> Callable[..., Any]:
@@ -84,7 +84,6 @@ class KernelPCA(theirs.KernelPCA):
             known
             and getattr(X, "dtype", None) == np.float64
             and X.ndim == 2  # scikit-learn raises the error otherwise
-            and not is_few(_num_samples(X), "compiled")
             and 5 * self.n_components <= _num_samples(X)
         )
 

@@ -1,4 +1,7 @@
-"""Record of accelerated calls: which steps ran in eigenscape, which in scikit-learn, and why."""
+"""What is replaced in scikit-learn, and the record of accelerated calls.
+
+The record tells which steps ran in eigenscape, which in scikit-learn, and why.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple
 
-from eigenscape.accel._settings import FEW, Step, few_points
+
+class Replaced(NamedTuple):
+    """A class or function of scikit-learn that has a replacement. Old versions have no ClassicalMDS."""
+
+    package: str  # of scikit-learn
+    name: str
+    module: str  # of the replacement
+
+
+REPLACED = (
+    Replaced("sklearn.manifold", "Isomap", "_isomap"),
+    Replaced("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear"),
+    Replaced("sklearn.manifold", "locally_linear_embedding", "_locally_linear"),
+    Replaced("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding"),
+    Replaced("sklearn.manifold", "spectral_embedding", "_spectral_embedding"),
+    Replaced("sklearn.manifold", "ClassicalMDS", "_classical_mds"),
+    Replaced("sklearn.manifold", "trustworthiness", "_trustworthiness"),
+    Replaced("sklearn.decomposition", "KernelPCA", "_kernel_pca"),
+    Replaced("sklearn.cluster", "SpectralClustering", "_spectral_clustering"),
+    Replaced("sklearn.cluster", "spectral_clustering", "_spectral_clustering"),
+)
 
 
 @dataclass
@@ -31,8 +54,7 @@ class Report:
     Attributes
     ----------
     rows : list of Row
-        ``name``, ``place`` ("eigenscape", "scikit-learn", "both" or "small"), ``reason``, ``calls`` and
-        ``seconds``.
+        ``name``, ``place`` ("eigenscape", "scikit-learn" or "both"), ``reason``, ``calls`` and ``seconds``.
 
     Examples
     --------
@@ -103,60 +125,39 @@ def recorded(name: str) -> Iterator[None]:
 
 
 def _outcome() -> tuple[str, str]:
-    """Return where the call ran, and why: "small" is scikit-learn because there are few points."""
+    """Return where the call ran, and the reasons of the steps that were left to scikit-learn."""
     reason = "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in _current.left))
-    if not reason or _current.ran_here:
-        return "both" if reason else "eigenscape", reason
-    return "small" if all(reason == FEW for _, reason in _current.left) else "scikit-learn", reason
+    if not reason:
+        return "eigenscape", ""
+    return "both" if _current.ran_here else "scikit-learn", reason
 
 
 class UnsupportedProblemError(Exception):
     """The problem is left to scikit-learn; the message is the reason."""
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def replaces(
-    step: str, original: Callable[..., Any], instead: bool = False
-) -> Callable[[Function], Function]:
+def replaces(step: str, original: Callable[..., Any], instead: bool = False) -> Callable[[Any], Any]:
     """Return a decorator of functions that compute a step of scikit-learn, as ``original`` does.
 
     The step runs in ``original``, with the same arguments, if they raise :class:`UnsupportedProblemError`.
     ``instead``: it does the steps within this one again, which have run in vain.
     """
 
-    def decorate(ours: Function) -> Function:
+    def decorate(ours: Any) -> Any:
         @wraps(ours)
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 result = ours(*args, **kwargs)
             except UnsupportedProblemError as reason:
                 _current.ran_here = _current.ran_here and not instead
-                left(step, str(reason))
+                _current.left += ((step, str(reason)),)
                 return original(*args, **kwargs)
             _current.ran_here = True
             return result
 
-        return cast(Function, call)
+        return call
 
     return decorate
-
-
-def is_few(n_points: int, step: Step) -> bool:
-    """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
-    return n_points <= few_points(_current.name.partition(".")[0], step)
-
-
-def require_many(n_points: int, step: Step) -> None:
-    """Raise UnsupportedProblemError if a step has few points."""
-    if is_few(n_points, step):
-        raise UnsupportedProblemError(FEW)
-
-
-def left(step: str, reason: str) -> None:
-    """Note that a step of the present call is left to scikit-learn."""
-    _current.left += ((step, reason),)
 
 
 def report() -> Report:

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import UnsupportedProblemError, require_many
-from eigenscape.accel._settings import Step
+from eigenscape.accel._record import UnsupportedProblemError
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:
@@ -22,16 +21,13 @@ def leading(
     matrix: np.ndarray | Operator,
     count: int,
     order: Order = "value",
-    step: Step = "dense",
     given: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors.
 
-    ``step`` tells how SciPy would compute them, and ``given`` that the symmetry of the matrix is not known.
+    ``given`` tells that the symmetry of the matrix is not known.
     """
-    m = matrix.shape[0]
-    require_many(m, step)
-    if 5 * count > m:
+    if 5 * count > matrix.shape[0]:
         raise UnsupportedProblemError("many eigenvectors")
     if given and not _is_symmetric(np.asarray(matrix)):
         raise UnsupportedProblemError("kernel not symmetric")
