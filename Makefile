@@ -37,9 +37,8 @@ test-all: $(READY)
 test-random: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/random_part.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-# scikit-learn's own tests with its classes computed by eigenscape: all sizes, then as installed by default.
+# scikit-learn's own tests with its classes computed by eigenscape.
 accel: $(READY)
-	$(BIN)/python tests/accel/sklearn_suite.py --few-points 0
 	$(BIN)/python tests/accel/sklearn_suite.py
 
 # The same with the oldest supported versions, in a fresh environment.
@@ -47,7 +46,6 @@ accel-oldest:
 	$(PYTHON) -m venv --clear build/accel-oldest
 	build/accel-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 		--requirement tests/packaging/oldest.txt --editable . pytest
-	build/accel-oldest/bin/python tests/accel/sklearn_suite.py --few-points 0
 	build/accel-oldest/bin/python tests/accel/sklearn_suite.py
 
 # The property tests with random seeds; a failure prints how to reproduce it.
@@ -128,11 +126,11 @@ wheel: $(READY)
 
 # The compiled loops with address and undefined-behaviour sanitizers: their tests, and a fit of every estimator.
 sanitize: $(READY)
-	$(BIN)/python tests/native/sanitize.py
+	cd tests && $(CURDIR)/$(BIN)/python -m native.sanitize
 
 # The compiled loops read by gcc's static analyser, with all warnings as errors.
 analyze: $(READY)
-	$(BIN)/python tests/native/analyze.py
+	cd tests && $(CURDIR)/$(BIN)/python -m native.analyze
 
 $(READY): pyproject.toml $(NATIVE)
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenscape needs Python 3.11 or newer')"

@@ -107,31 +107,9 @@ def readers_here(monkeypatch):
 
 @pytest.fixture
 def uninstalled():
-    """Leave scikit-learn as it was, whatever a test of eigenscape.accel does."""
+    """Forget earlier calls, and leave scikit-learn as it was, whatever a test of eigenscape.accel does."""
     from eigenscape import accel
 
-    yield
-    accel.uninstall()
-
-
-@pytest.fixture
-def all_sizes():
-    """Run all sizes in eigenscape under eigenscape.accel, since test data are small; forget earlier calls."""
-    from eigenscape import accel
-    from eigenscape.accel import _record
-
-    _record.few_points = 0
     accel.reset()
     yield
-    _record.few_points = None
-
-
-@pytest.fixture(params=["compiled", "numpy"])
-def all_sizes_both(request, all_sizes, monkeypatch):
-    """The same, with compiled code and without."""
-    from eigenscape.accel import _record
-
-    if request.param == "numpy":
-        limits = {name: _record.Limits(0, 0, 10**6) for name in _record.LIMITS}
-        monkeypatch.setattr(_record, "LIMITS", limits)
-        _record.few_points = None
+    accel.uninstall()

@@ -1,8 +1,6 @@
 """Run scikit-learn's own tests with its classes replaced: ``python tests/accel/sklearn_suite.py``.
 
-With ``--few-points 0`` all sizes run in eigenscape; the tests of scikit-learn are small, and by default most
-of their steps are left to SciPy and scikit-learn. The exit code is 1 if a test fails that is not listed in
-KNOWN.
+The exit code is 1 if a test fails that is not listed in KNOWN.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import pytest
 
 from eigenscape import accel
 
-#: Tests that fail if all sizes run in eigenscape, with the reason; docs/accel.md lists them, too.
+#: Tests that fail, with the reason; docs/accel.md lists them, too.
 KNOWN = {
     "test_spectral_eigen_tol_auto": "expects that scipy's eigsh or lobpcg is called, which a mock replaces",
 }
@@ -58,10 +56,10 @@ def available(module: str) -> bool:
     return find_spec(f"sklearn.{module}") is not None
 
 
-def run(few_points: int | None, fast: bool) -> Outcomes:
+def run(fast: bool) -> Outcomes:
     """Run the tests in this process and return their outcomes."""
     os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
-    accel.install(few_points=few_points)  # before the test modules import anything
+    accel.install()  # before the test modules import anything
     accel.reset()
     modules = [f"sklearn.{module}" for module in (FAST if fast else MODULES) if available(module)]
     options = ["-q", "-c", os.devnull, "--tb=short", "-p", "no:cacheprovider", "--disable-warnings"]
@@ -75,10 +73,8 @@ def run(few_points: int | None, fast: bool) -> Outcomes:
 def main() -> int:
     """Run the tests and print the rate of passes and the share of calls that ran in eigenscape."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--few-points", type=int, default=None)
     parser.add_argument("--fast", action="store_true", help="run a part that takes seconds")
-    arguments = parser.parse_args()
-    outcomes = run(arguments.few_points, arguments.fast)
+    outcomes = run(parser.parse_args().fast)
     report = accel.report()
     unexpected = [name for name in outcomes.failed if name.partition("[")[0] not in KNOWN]
     print(report)

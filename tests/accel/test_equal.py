@@ -15,7 +15,6 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from eigenscape import accel
-from eigenscape.accel import _record
 
 pytestmark = pytest.mark.usefixtures("uninstalled")
 
@@ -67,7 +66,6 @@ def coordinates(estimator: Any) -> np.ndarray:
     return estimator.eigenvectors_ * np.sqrt(estimator.eigenvalues_)
 
 
-@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL], ids=["digits", "roll"])
 @pytest.mark.parametrize(("original", "params"), CASES, ids=IDS)
 def test_equals_scikit_learn(original: Any, params: dict[str, Any], X: np.ndarray) -> None:
@@ -86,7 +84,6 @@ def test_equals_scikit_learn(original: Any, params: dict[str, Any], X: np.ndarra
             assert getattr(ours, name).dtype == value.dtype, name
 
 
-@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("method", ["ltsa", "hessian", "modified"])
 def test_variants_of_lle(method: str) -> None:
     params = {"n_neighbors": 12, "method": method, "eigen_solver": "dense"}
@@ -95,7 +92,6 @@ def test_variants_of_lle(method: str) -> None:
     np.testing.assert_allclose(ours.reconstruction_error_, theirs.reconstruction_error_, atol=1e-10)
 
 
-@pytest.mark.usefixtures("all_sizes")
 @pytest.mark.parametrize("X", [DIGITS, ROLL, WITH_DUPLICATES], ids=["digits", "roll", "duplicates"])
 @pytest.mark.parametrize("include_self", [True, False])
 def test_graph_is_the_same_with_ties(X: np.ndarray, include_self: bool) -> None:
@@ -111,14 +107,12 @@ def test_graph_is_the_same_with_ties(X: np.ndarray, include_self: bool) -> None:
         assert (graph.indptr == expected.indptr).all()
 
 
-@pytest.mark.usefixtures("all_sizes")
 def test_isomap_geodesics_and_error() -> None:
     theirs, ours = fit_both(manifold.Isomap, {"n_neighbors": 8}, DIGITS)
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-10)
     np.testing.assert_allclose(ours.reconstruction_error(), theirs.reconstruction_error(), rtol=1e-8)
 
 
-@pytest.mark.usefixtures("all_sizes")
 def test_isomap_of_several_components_and_radius() -> None:
     theirs, ours = fit_both(manifold.Isomap, {"n_neighbors": 5}, APART)
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-8, atol=1e-8)
@@ -130,7 +124,6 @@ def test_isomap_of_several_components_and_radius() -> None:
     assert_columns_equal(ours.transform(ROLL[:9] + 0.1), theirs.transform(ROLL[:9] + 0.1), 1e-6)
 
 
-@pytest.mark.usefixtures("all_sizes")
 def test_embedding_of_several_components_spans_the_null_space() -> None:
     theirs, ours = fit_both(manifold.SpectralEmbedding, {"n_neighbors": 8, "n_components": 2}, APART)
     constants = np.column_stack([np.ones(len(APART)), ours.embedding_])
@@ -149,7 +142,6 @@ CLUSTERINGS = [
 ]
 
 
-@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL, APART], ids=["digits", "roll", "apart"])
 @pytest.mark.parametrize("params", CLUSTERINGS, ids=str)
 def test_the_same_labels(params: dict[str, Any], X: np.ndarray) -> None:
@@ -163,7 +155,6 @@ def test_the_same_labels(params: dict[str, Any], X: np.ndarray) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("all_sizes")
 def test_precomputed_sparse_and_single_precision() -> None:
     D = pairwise_distances(ROLL)
     graph = NearestNeighbors(n_neighbors=9).fit(ROLL).kneighbors_graph(mode="distance")
@@ -186,7 +177,6 @@ def test_precomputed_sparse_and_single_precision() -> None:
         assert_columns_equal(coordinates(ours), coordinates(theirs), 2e-3 if single else 1e-5)
 
 
-@pytest.mark.usefixtures("all_sizes")
 def test_functions() -> None:
     A = np.exp(-(pairwise_distances(ROLL) ** 2) / 100)
     for options in ({}, {"norm_laplacian": False}, {"drop_first": False}):
@@ -203,7 +193,6 @@ def test_functions() -> None:
     np.testing.assert_array_equal(labels, cluster.spectral_clustering(A, n_clusters=3, random_state=0))
 
 
-@pytest.mark.usefixtures("all_sizes_both")
 @pytest.mark.parametrize("X", [DIGITS, ROLL, WITH_DUPLICATES], ids=["digits", "roll", "duplicates"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "precomputed"])
 def test_trustworthiness(X: np.ndarray, metric: str) -> None:
@@ -212,13 +201,6 @@ def test_trustworthiness(X: np.ndarray, metric: str) -> None:
         ours = accel.trustworthiness(data, X[:, 1:3], n_neighbors=k, metric=metric)
         theirs = manifold.trustworthiness(data, X[:, 1:3], n_neighbors=k, metric=metric)
         assert abs(ours - theirs) < 1e-4 if X is WITH_DUPLICATES else ours == pytest.approx(theirs, abs=1e-12)
-
-
-def test_few_points_give_the_bits_of_scikit_learn() -> None:
-    assert len(ROLL) <= min(limits.dense for limits in _record.LIMITS.values())
-    for original, params in CASES[1:2] + CASES[3:4] + CASES[5:6] + CASES[7:8] + CASES[10:11]:
-        theirs, ours = fit_both(original, params, ROLL)
-        np.testing.assert_array_equal(coordinates(ours), coordinates(theirs))
 
 
 def test_errors_are_those_of_scikit_learn() -> None:
@@ -237,7 +219,6 @@ def test_errors_are_those_of_scikit_learn() -> None:
         accel.trustworthiness(ROLL, ROLL[:, :2], n_neighbors=200)
 
 
-@pytest.mark.usefixtures("all_sizes")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "X",
@@ -257,7 +238,6 @@ def test_wrong_rows_give_the_errors_of_scikit_learn(X: Any) -> None:
         assert outcome(ours(n_components=2)) == outcome(original(n_components=2)), original.__name__
 
 
-@pytest.mark.usefixtures("all_sizes")
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "cosine"])
 @pytest.mark.parametrize("stored", [True, False])
 def test_kernels_and_storage(kernel: str, stored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +255,7 @@ def test_kernels_and_storage(kernel: str, stored: bool, monkeypatch: pytest.Monk
 
 
 @pytest.mark.long
-def test_ties_are_those_of_a_search_of_all_rows(all_sizes):
+def test_ties_are_those_of_a_search_of_all_rows() -> None:
     """scikit-learn's choice among neighbours at equal distances depends on the number of rows searched."""
     from sklearn.neighbors import NearestNeighbors
     from sklearn.neighbors import kneighbors_graph as theirs

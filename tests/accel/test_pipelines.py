@@ -27,7 +27,7 @@ X, y = X[:150], y[:150]
 def run(build: Any) -> tuple[Any, Any]:
     """Return the result of a function without and with acceleration."""
     before = build()
-    with accel.accelerated(few_points=0):
+    with accel.accelerated():
         return before, build()
 
 

@@ -34,7 +34,7 @@ def embed(seed: int) -> tuple[str, np.ndarray]:
 @can_fork
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
 def test_fork_after_install_and_fit() -> None:
-    with accel.accelerated(few_points=0):
+    with accel.accelerated():
         expected = [embed(seed) for seed in range(3)]  # starts threads and loads compiled code
         with multiprocessing.get_context("fork").Pool(2) as pool:
             found = pool.map_async(embed, range(3)).get(timeout=120)
@@ -65,7 +65,7 @@ def test_script_that_forks_under_the_command(tmp_path: object) -> None:
 
 def test_models_of_all_classes_unpickle_without_install(tmp_path: object) -> None:
     path = f"{tmp_path}/models.pickle"
-    with accel.accelerated(few_points=0):
+    with accel.accelerated():
         models = [
             sklearn.manifold.SpectralEmbedding(n_neighbors=12, random_state=0).fit(X),
             sklearn.cluster.SpectralClustering(3, gamma=0.01, random_state=0).fit(X),
@@ -90,7 +90,7 @@ def test_models_of_all_classes_unpickle_without_install(tmp_path: object) -> Non
 def test_original_models_keep_working_under_install() -> None:
     before = sklearn.manifold.Isomap(n_neighbors=8).fit(X)
     expected = before.transform(X[:5] + 0.1)
-    accel.install(few_points=0)
+    accel.install()
     np.testing.assert_array_equal(before.transform(X[:5] + 0.1), expected)
     assert isinstance(accel.Isomap(), type(before))  # code that checks for the original class
 

@@ -169,7 +169,9 @@ def test_files(digits, fitted, tmp_path):
     np.testing.assert_array_equal(model.decision_function(rows), fitted.decision_function(rows))
     np.testing.assert_array_equal(model.sample(2, random_state=0), fitted.sample(2, random_state=0))
     foreign = EigenspaceDensity(TruncatedSVD(2), 1).fit(digits[0][:40])
-    with pytest.raises(ModelFileError, match=r"embedder=TruncatedSVD.*Use an estimator of eigenscape"):
+    with pytest.raises(
+        ModelFileError, match=r"embedder=TruncatedSVD.*Set embedder to one that eigenscape provides"
+    ):
         save(foreign, tmp_path / "foreign")
 
 

@@ -189,9 +189,9 @@ def test_lists_and_configurations_are_saved(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"affinity": KNNGraph(8, search=NearestNeighbors())}, "search=NearestNeighbors.*'exact' or a tuple"),
-        ({"eigen_solver": NumpySolver()}, "eigen_solver=NumpySolver.*a built-in solver"),
-        ({"eigen_solver": Solver(NumpySolver())}, "method=NumpySolver.*a built-in one"),
+        ({"affinity": KNNGraph(8, search=NearestNeighbors())}, "search=NearestNeighbors.*Set search to one"),
+        ({"eigen_solver": NumpySolver()}, "eigen_solver=NumpySolver.*Set eigen_solver to one"),
+        ({"eigen_solver": Solver(NumpySolver())}, "method=NumpySolver.*Set method to one"),
     ],
 )
 def test_user_defined_objects_are_not_saved(options, message, tmp_path):

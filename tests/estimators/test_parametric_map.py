@@ -153,7 +153,10 @@ def test_files(roll, fitted, tmp_path):
     with pytest.raises(UndefinedKernelError, match="compact=True"):
         small.loss(X[500:])
     foreign = ParametricMap(KernelPCA(2), KNeighborsRegressor()).fit(X[:50])
-    with pytest.raises(ModelFileError, match=r"regressor=KNeighborsRegressor.*Use regressor=None, or pickle"):
+    with pytest.raises(
+        ModelFileError,
+        match=r"regressor=KNeighborsRegressor.*Set regressor to one that eigenscape provides, or pickle",
+    ):
         save(foreign, tmp_path / "foreign")
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import sysconfig
 
-from building import SOURCE
+from native.building import SOURCE
 
 
 def main() -> int:

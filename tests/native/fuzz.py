@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from native import comparing
 from scipy.linalg import cython_blas
 
 from eigenscape._native import loops
+from native import comparing
 
 #: Bytes around an array that no loop may change.
 GUARD = 64

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from building import ROOT, build
+from native.building import ROOT, build
 
 FOLDER = ROOT / "build" / "sanitize"
 

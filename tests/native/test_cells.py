@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from native.comparing import compare, run
-from native.reference import cells as reference
-from native.reference.rerank import rerank
 from scipy.linalg import cython_blas
 
 from eigenscape._native import loops
+from native.comparing import compare, run
+from native.reference import cells as reference
+from native.reference.rerank import rerank
 
 SGEMM = cython_blas.__pyx_capi__["sgemm"]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import descent as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import descent as reference
 
 
 def some_forces(rng, n, index="i4", dtype="f4"):

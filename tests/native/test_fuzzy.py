@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import fuzzy as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import fuzzy as reference
 
 
 @pytest.mark.parametrize(("n", "k"), [(0, 3), (3, 0), (1, 1), (20, 2), (30, 15)])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare, run_variants
-from native.reference import graphs as reference
 from scipy import sparse
 
 from eigenscape._native import loops
+from native.comparing import compare, run_variants
+from native.reference import graphs as reference
 
 INDICES = pytest.mark.parametrize("index", ["i4", "i8"])
 SIZES = pytest.mark.parametrize(("n", "m", "share"), [(0, 3, 0.5), (1, 1, 1.0), (40, 30, 0.1), (9, 200, 0.6)])

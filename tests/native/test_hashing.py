@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import hashing as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import hashing as reference
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from native.comparing import compare, run_variants
 from native.reference import gradients, hierarchy
 from native.sparse_rows import DTYPES, INDICES, assert_refused, random_rows, wrong_rows

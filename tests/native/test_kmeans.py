@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from native.comparing import compare
 from native.reference import kmeans
 from native.sparse_rows import assert_refused

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import majorize as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import majorize as reference
 
 
 def some_targets(rng, n, m, p):

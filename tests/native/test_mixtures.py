@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import mixtures as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import mixtures as reference
 
 THRESHOLD = 1e-6
 

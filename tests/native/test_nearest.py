@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare, run
-from native.reference import nearest as reference
 
 from eigenscape._native import loops
+from native.comparing import compare, run
+from native.reference import nearest as reference
 
 TYPES = pytest.mark.parametrize(("dtype", "bounds"), [("f4", "f4"), ("f4", "f8"), ("f8", "f4"), ("f8", "f8")])
 

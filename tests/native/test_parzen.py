@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import parzen as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import parzen as reference
 
 
 def some_windows(rng, n_new=4, n=12, n_features=3, q=2, dimensions=(0, 1, 2), noises=(0.1, 2.0)):

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare, run_variants
-from native.reference import dense_paths, elimination, paths
 from scipy import sparse
 
 from eigenscape._native import loops
 from eigenscape._native.loops import LANES
+from native.comparing import compare, run_variants
+from native.reference import dense_paths, elimination, paths
 
 INDICES = pytest.mark.parametrize("index", ["i4", "i8"])
 SIZES = [(1, 0.0), (2, 1.0), (30, 0.05), (40, 0.3), (150, 0.03), (70, 0.9)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from native.comparing import compare
 from native.reference import rows as reference
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from native.comparing import compare
-from native.reference import splines as reference
 
 from eigenscape._native import loops
+from native.comparing import compare
+from native.reference import splines as reference
 
 LOWER, STEP = np.array([-1.0, 2.0]), 0.25
 

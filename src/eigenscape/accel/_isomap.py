@@ -14,16 +14,14 @@ from eigenscape._memory import row_blocks
 from eigenscape.accel._kernel_pca import KernelPCA
 from eigenscape.accel._neighbors import kneighbors_graph, radius_neighbors_graph
 from eigenscape.accel._rebind import method
-from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 
 
 @replaces("shortest paths", csgraph.shortest_path)
 def _shortest_path(graph: Any, method: Any = "auto", directed: bool = False) -> np.ndarray:  # noqa: ARG001
     """Return ``scipy.sparse.csgraph.shortest_path`` of an undirected graph, for any ``method``."""
-    n = graph.shape[0]
     if directed or not sparse.issparse(graph):
         raise UnsupportedProblemError("directed or dense graph")
-    require_many(n, "compiled")
     from eigenscape.graph.geodesics import geodesics
 
     return geodesics(_undirected(graph))
@@ -62,7 +60,6 @@ class Isomap(_Isomap):
         """
         check_is_fitted(self)
         m = self.nbrs_.n_samples_fit_
-        require_many(m, "compiled")
         if self.dist_matrix_.dtype != np.float64 or getattr(X, "dtype", None) == np.float32:
             raise UnsupportedProblemError("float32")
         from eigenscape.graph.geodesics import extend_geodesics, half_squares

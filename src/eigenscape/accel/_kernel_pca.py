@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._rebind import rebound
-from eigenscape.accel._record import UnsupportedProblemError, is_few, recorded, replaces
+from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 from eigenscape.accel._solve import leading
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def _solving(given: bool = False, stored: bool = True) -> Callable[..., Any]:
         return leading(K, subset_by_index[1] - subset_by_index[0] + 1, given=given)
 
     def eigsh(K: Any, k: int, **_: Any) -> Pairs:
-        return leading(K, k, step="iterative", given=given)
+        return leading(K, k, given=given)
 
     def _randomized_eigsh(K: Any, n_components: int, **_: Any) -> Pairs:
-        return leading(K, n_components, "magnitude", step="iterative", given=given)
+        return leading(K, n_components, "magnitude", given=given)
 
     solvers: dict[str, Callable[..., Pairs]] = {
         ours.__name__: replaces("eigenvectors", getattr(theirs, ours.__name__))(ours) if stored else ours
@@ -77,7 +77,6 @@ class KernelPCA(theirs.KernelPCA):
             and self.kernel in _KERNELS
             and getattr(X, "dtype", None) == np.float64
             and X.ndim == 2  # scikit-learn raises the error otherwise
-            and not is_few(_num_samples(X), "compiled")
             and 5 * (self.n_components or _num_samples(X)) <= _num_samples(X)
         )
         return self._fit_here(X) if here else super().fit(X, y)

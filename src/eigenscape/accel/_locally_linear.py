@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigenscape._threads import single_blas_thread
 from eigenscape.accel._neighbors import kneighbors_graph, require_plain
 from eigenscape.accel._rebind import function, method
-from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, recorded, replaces
 from eigenscape.accel._solve import lowest
 
 #: Regularisation below which local problems are singular, and their solutions rounding errors.
@@ -54,7 +54,6 @@ def _require_supported(X: Any, k: int, n_components: int, options: dict[str, Any
     """Raise UnsupportedProblemError if the embedding cannot be computed here."""
     n, n_features = X.shape
     method, reg = options.get("method", "standard"), options.get("reg", 1e-3)
-    require_many(n, "dense")
     # scikit-learn raises the errors for parameters that do not suit the data.
     few_for_hessian = method == "hessian" and k <= n_components * (n_components + 3) // 2
     if n_components > n_features or k + 2 > n or few_for_hessian:
@@ -95,7 +94,6 @@ class LocallyLinearEmbedding(theirs.LocallyLinearEmbedding):
         """
         check_is_fitted(self)
         train = np.asarray(self.nbrs_._fit_X)
-        require_many(len(train), "dense")
         from eigenscape.kernels.local import RowGram, barycentric_weights
 
         rows = np.asarray(validate_data(self, X, reset=False), dtype=np.float64)

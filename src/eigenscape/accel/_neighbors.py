@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from eigenscape._memory import row_blocks
 from eigenscape._threads import single_blas_thread
-from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, replaces
 
 #: Distances that differ by less than this part may be in another order in scikit-learn, which rounds them.
 _TIE = 1e-7
@@ -99,7 +99,6 @@ def _require_supported(searcher: NearestNeighbors, k: int) -> None:
     require_plain(X)
     if metric != "euclidean" or searcher.effective_metric_params_:
         raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")
-    require_many(len(X), "compiled")
     if k + 2 > len(X):
         raise UnsupportedProblemError("n_neighbors near n_samples")
 

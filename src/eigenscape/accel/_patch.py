@@ -21,7 +21,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from eigenscape.accel import _record
 from eigenscape.accel._record import REPLACED
 
 PACKAGES = tuple(dict.fromkeys(each.package for each in REPLACED))
@@ -125,19 +124,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def install(few_points: int | None = None) -> None:
+def install() -> None:
     """Replace scikit-learn's classes and functions by the ones in :mod:`eigenscape.accel`.
 
-    Modules that have imported them before use the replacements, too. Calling it again has no effect but to
-    set ``few_points``.
-
-    Parameters
-    ----------
-    few_points : int or None, default=None
-        Number of points up to which calls do without compiled code, since loading it, once in a process,
-        takes longer than a call saves by it. If None, the number at which one call of the class saves as
-        much: 2500 to 6000. Steps without compiled code run here from 300 to 1000 points on, and fewer are
-        left to SciPy and scikit-learn. Use 0 for compiled code at all sizes, in a process that fits often.
+    Modules that have imported them before use the replacements, too. Calling it again has no effect.
 
     Examples
     --------
@@ -155,7 +145,6 @@ def install(few_points: int | None = None) -> None:
         if package in sys.modules:
             importlib.import_module(package)  # waits if another thread is importing it
     with _lock:
-        _record.few_points = few_points
         if not _installed:
             _explicit.update((module, name) for module, name, _ in _held(_by_id(1)))
             _replace(_by_id(0))
@@ -181,7 +170,6 @@ def uninstall() -> None:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
             _replace(_by_id(1))
             _explicit.clear()
-            _record.few_points = None
             _installed, _contexts = False, 0
 
 
@@ -199,15 +187,10 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def accelerated(few_points: int | None = None) -> Iterator[None]:
+def accelerated() -> Iterator[None]:
     """Install within a block. Blocks may be nested, and overlap in several threads.
 
     The last one to end uninstalls, unless :func:`install` was called before the first.
-
-    Parameters
-    ----------
-    few_points : int or None, default=None
-        As in :func:`install`: number of points up to which calls do without compiled code.
 
     Examples
     --------
@@ -224,7 +207,7 @@ def accelerated(few_points: int | None = None) -> Iterator[None]:
         counted = _contexts > 0 or not _installed
         if counted:
             _contexts += 1
-            install(few_points)
+            install()
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What is replaced in scikit-learn, from which numbers of points on, and the record of accelerated calls.
+"""What is replaced in scikit-learn, and the record of accelerated calls.
 
 The record tells which steps ran in eigenscape, which in scikit-learn, and why.
 """
@@ -11,21 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, Literal, NamedTuple
-
-#: Kinds of steps, the fields of :class:`Limits`.
-Step = Literal["dense", "iterative", "compiled"]
-
-
-class Limits(NamedTuple):
-    """Numbers of points up to which steps are left to SciPy and scikit-learn, which are as fast there.
-
-    Below the last limit a call saves less than the time in which compiled code is loaded, once in a process.
-    """
-
-    dense: int  # steps without compiled code, instead of dense decompositions, sorting or loops in Python
-    iterative: int  # those without compiled code, instead of ARPACK
-    compiled: int  # steps that need compiled code
+from typing import Any, NamedTuple
 
 
 class Replaced(NamedTuple):
@@ -34,29 +20,20 @@ class Replaced(NamedTuple):
     package: str  # of scikit-learn
     name: str
     module: str  # of the replacement
-    limits: Limits
 
 
 REPLACED = (
-    Replaced("sklearn.manifold", "Isomap", "_isomap", Limits(800, 2500, 2500)),  # compiled: shortest paths
-    Replaced("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear", Limits(600, 600, 4000)),
-    Replaced("sklearn.manifold", "locally_linear_embedding", "_locally_linear", Limits(600, 600, 4000)),
-    Replaced("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
-    Replaced("sklearn.manifold", "spectral_embedding", "_spectral_embedding", Limits(1000, 6000, 6000)),
-    Replaced("sklearn.manifold", "ClassicalMDS", "_classical_mds", Limits(500, 500, 3500)),
-    Replaced("sklearn.manifold", "trustworthiness", "_trustworthiness", Limits(300, 300, 4000)),
-    Replaced("sklearn.decomposition", "KernelPCA", "_kernel_pca", Limits(800, 2500, 3500)),
-    Replaced("sklearn.cluster", "SpectralClustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
-    Replaced("sklearn.cluster", "spectral_clustering", "_spectral_clustering", Limits(1000, 6000, 6000)),
+    Replaced("sklearn.manifold", "Isomap", "_isomap"),
+    Replaced("sklearn.manifold", "LocallyLinearEmbedding", "_locally_linear"),
+    Replaced("sklearn.manifold", "locally_linear_embedding", "_locally_linear"),
+    Replaced("sklearn.manifold", "SpectralEmbedding", "_spectral_embedding"),
+    Replaced("sklearn.manifold", "spectral_embedding", "_spectral_embedding"),
+    Replaced("sklearn.manifold", "ClassicalMDS", "_classical_mds"),
+    Replaced("sklearn.manifold", "trustworthiness", "_trustworthiness"),
+    Replaced("sklearn.decomposition", "KernelPCA", "_kernel_pca"),
+    Replaced("sklearn.cluster", "SpectralClustering", "_spectral_clustering"),
+    Replaced("sklearn.cluster", "spectral_clustering", "_spectral_clustering"),
 )
-LIMITS = {each.name: each.limits for each in REPLACED}
-#: For calls of other names: the largest of each.
-_OTHERS = Limits(*map(max, *LIMITS.values()))
-#: The reason that is recorded.
-FEW = "few points"
-
-#: Number of points up to which calls avoid compiled code; None for the limit of each.
-few_points: int | None = None
 
 
 @dataclass
@@ -77,8 +54,7 @@ class Report:
     Attributes
     ----------
     rows : list of Row
-        ``name``, ``place`` ("eigenscape", "scikit-learn", "both" or "small"), ``reason``, ``calls`` and
-        ``seconds``.
+        ``name``, ``place`` ("eigenscape", "scikit-learn" or "both"), ``reason``, ``calls`` and ``seconds``.
 
     Examples
     --------
@@ -149,11 +125,11 @@ def recorded(name: str) -> Iterator[None]:
 
 
 def _outcome() -> tuple[str, str]:
-    """Return where the call ran, and why: "small" is scikit-learn because there are few points."""
+    """Return where the call ran, and the reasons of the steps that were left to scikit-learn."""
     reason = "; ".join(dict.fromkeys(f"{step}: {reason}" for step, reason in _current.left))
-    if not reason or _current.ran_here:
-        return "both" if reason else "eigenscape", reason
-    return "small" if all(reason == FEW for _, reason in _current.left) else "scikit-learn", reason
+    if not reason:
+        return "eigenscape", ""
+    return "both" if _current.ran_here else "scikit-learn", reason
 
 
 class UnsupportedProblemError(Exception):
@@ -182,20 +158,6 @@ def replaces(step: str, original: Callable[..., Any], instead: bool = False) -> 
         return call
 
     return decorate
-
-
-def is_few(n_points: int, step: Step) -> bool:
-    """Return whether a step of the present call is left to SciPy and scikit-learn for its few points."""
-    limit: int = getattr(LIMITS.get(_current.name.partition(".")[0], _OTHERS), step)
-    if few_points is not None:
-        limit = few_points if step == "compiled" else min(limit, few_points)
-    return n_points <= limit
-
-
-def require_many(n_points: int, step: Step) -> None:
-    """Raise UnsupportedProblemError if a step has few points."""
-    if is_few(n_points, step):
-        raise UnsupportedProblemError(FEW)
 
 
 def report() -> Report:

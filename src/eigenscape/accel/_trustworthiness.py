@@ -15,7 +15,7 @@ from eigenscape._memory import row_blocks
 from eigenscape._native import loops
 from eigenscape._threads import parallel_map
 from eigenscape.accel._rebind import function
-from eigenscape.accel._record import UnsupportedProblemError, replaces, require_many
+from eigenscape.accel._record import UnsupportedProblemError, replaces
 
 #: Metrics whose value for two rows depends on these rows only.
 _METRICS = ("euclidean", "l2", "cosine", "manhattan", "l1", "cityblock", "chebyshev", "sqeuclidean")
@@ -26,7 +26,6 @@ def _trustworthiness(X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: A
     n = _num_samples(X)
     if metric not in _METRICS:
         raise UnsupportedProblemError("metric is a function" if callable(metric) else f"metric={metric!r}")
-    require_many(n, "dense")
     if n_neighbors >= n / 2:
         raise UnsupportedProblemError("invalid parameters")  # scikit-learn raises the error
     X = check_array(X, accept_sparse="csr")

@@ -26,7 +26,6 @@ from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
 from eigenscape.graph.tuning import TUNING
-from eigenscape.options import check_metric_params
 
 T = TypeVar("T")
 #: Computes the bounds between a slice of the queries and all points.
@@ -40,6 +39,8 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
     params = dict(metric_params or {})
     rows: Any = X
     if params:
+        from eigenscape.options import check_metric_params  # the classes of options take 12 ms to import
+
         check_metric_params(metric, params, X.shape[1] if X.ndim == 2 else None)
     if metric == "seuclidean" and "V" not in params:
         params["V"] = np.var(rows, axis=0, ddof=1)

@@ -1,5 +1,6 @@
 """Kernels: similarities of two points, distances, graph affinities and local reconstruction weights."""
 
+from eigenscape._lazy import attach
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.kernels.pairwise import (
     CallableKernel,
@@ -12,7 +13,8 @@ from eigenscape.kernels.pairwise import (
     Sigmoid,
     kernel_by_name,
 )
-from eigenscape.kernels.variable import VariableGaussian
+
+TYPE_CHECKING = False
 
 __all__ = [
     "BoundKernel",
@@ -28,3 +30,9 @@ __all__ = [
     "VariableGaussian",
     "kernel_by_name",
 ]
+
+# It searches neighbours, whose indexes the other kernels do not load.
+__getattr__, __dir__ = attach(__name__, {"VariableGaussian": f"{__name__}.variable"})
+
+if TYPE_CHECKING:
+    from eigenscape.kernels.variable import VariableGaussian
