@@ -57,7 +57,7 @@ CURVE_POINTS, CURVE_WIDTH = 1000, 40
 STRIP_WIDTH, STRIP_POINTS, FEW_PAIRS = 1.5, 100_000, 5
 #: Largest growth of the entries of the coarse levels: 2 for solids, 20 for high-dimensional data.
 MOST_FILL = 6
-#: Restarts of the Lanczos iteration if another method follows, if this is dense factors, which take as long at
+#: Restarts of the Lanczos iteration if another method follows, if dense factors do, which take as long at
 #: 3 500 points, and if none follows.
 RESTARTS, WIDE_RESTARTS, MOST_RESTARTS = 40, 120, 2000
 #: Up to this many points LAPACK is as fast for dense matrices, and for few of their principal eigenvalues.
