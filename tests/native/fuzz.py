@@ -1,4 +1,4 @@
-"""Calls a loop with random arguments; in tests/: ``python -m native.fuzz NAME --seed 1 --corpus FILE``.
+"""Calls loops with random arguments; in tests/: ``python -m native.fuzz NAME ... --seed 1 --corpus FILE``.
 
 Arguments are drawn for the types that kernels.h states, or are arguments of the tests (``--record FILE``),
 with random changes: wild indices, numbers that are not finite, other sizes, arrays that a loop must refuse.
@@ -220,7 +220,7 @@ def fuzz(name, seed, numbers, corpus):
     """Make the calls of the given numbers; return how many of them raised no error."""
     codes, returned = loops.arguments[name].split(), 0
     for number in numbers:
-        print(number, flush=True)
+        print(name, "--only", number, flush=True)
         rng = np.random.default_rng([seed, number])
         if corpus and rng.random() < 0.9:
             arguments = corpus[rng.integers(len(corpus))]
@@ -251,7 +251,7 @@ def record(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="?", help="the loop")
+    parser.add_argument("names", nargs="*", help="the loops")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--only", type=int, help="the number of one call")
@@ -266,9 +266,10 @@ def main():
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     loops.set_blas(cython_blas.__pyx_capi__["sgemm"])
-    corpus = pickle.loads(options.corpus.read_bytes()).get(options.name, []) if options.corpus else []
+    corpus = pickle.loads(options.corpus.read_bytes()) if options.corpus else {}
     numbers = range(options.calls) if options.only is None else [options.only]
-    print("returned", fuzz(options.name, options.seed, numbers, corpus))
+    for name in options.names:
+        print("returned", name, fuzz(name, options.seed, numbers, corpus.get(name, [])))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random arguments neither crash nor hang a loop; each loop runs in a child process."""
+"""Random arguments neither crash nor hang a loop; the loops run in child processes."""
 
 import os
 import subprocess
@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from covering import PRODUCT
 
 from eigenscape._native import loops
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
 
-CALLS = int(os.environ.get("EIGENSCAPE_CALLS", "500"))
+#: Calls of each loop, and child processes among which the loops are divided.
+CALLS, PROCESSES = int(os.environ.get("EIGENSCAPE_CALLS", "500" if PRODUCT else "100")), 6
 SEED = int(os.environ.get("EIGENSCAPE_SEED", "0"))
 
 
@@ -32,13 +34,16 @@ def corpus(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("name", loops.arguments)
-def test_random_arguments(name, corpus):
-    done = fuzz(name, "--seed", SEED, "--calls", CALLS, "--corpus", corpus)
-    *_, before, last = [None, None, *done.stdout.split()]
-    repeat = f"native.fuzz {name} --seed {SEED} --only {last}"
+@pytest.mark.parametrize("first", range(PROCESSES))
+def test_random_arguments(first, corpus):
+    names = list(loops.arguments)[first::PROCESSES]
+    done = fuzz(*names, "--seed", SEED, "--calls", CALLS, "--corpus", corpus)
+    lines = done.stdout.splitlines()
+    repeat = f"native.fuzz --seed {SEED} {lines[-1] if lines else names}"
     assert done.returncode == 0, f"{repeat} ended with {done.returncode}\n{done.stderr[-4000:]}"
-    assert before == "returned"
-    assert int(last) > 0, (
-        f"no arguments pass the checks of {name}; compare it with a reference in tests/native"
+    returned = dict(line.split()[1:] for line in lines if line.startswith("returned"))
+    assert list(returned) == names
+    unused = [name for name in names if returned[name] == "0"]
+    assert not unused, (
+        f"no arguments pass the checks of {unused}; compare them with a reference in tests/native"
     )
