@@ -98,7 +98,7 @@ def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray
             f"the weights of {source} (column {name!r}) are {column.type}, not numbers; use"
             " columns=(source, target, weight)"
         )
-    weights = np.asarray(column.cast(pa.float64()))
+    weights = np.asarray(column.cast(pa.float64(), safe=False))  # integers above 2^53 are rounded
     invalid = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(invalid):
         raise InputFileError(
