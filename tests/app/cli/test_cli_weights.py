@@ -65,5 +65,5 @@ def test_the_number_of_clusters(tmp_path, table):
     assert len(found["sizes"]) in found["evidence"]["n_clusters"]
     assert len(found["evidence"]["stability"]) == 5
     assert "clusters chosen from 2 to 6" in good("cluster", table, options).stderr
-    assert "-k must be a whole number" in bad("cluster", table, "-k 0")
-    assert "-k auto is for spectral-clustering" in bad("cluster", table, "-k auto -m mixture-ppca")
+    assert "-k must be at least 1, got '0'" in bad("cluster", table, "-k 0")
+    assert "-k must be an integer, got 'auto'" in bad("cluster", table, "-k auto -m mixture-ppca")

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli import compare, embed, scores
+from eigenscape.app.cli import embed, scores
 from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
 from eigenscape.app.cli.explore import explore
 from eigenscape.app.cli.models import export, info, methods
@@ -70,7 +70,7 @@ def _method_command(*methods: str) -> type[MethodCommand]:
 
 app.command(cls=MethodCommand)(grouped(embed.embed))
 app.command()(grouped(transform))
-app.command(cls=_method_command(*compare.DEFAULT))(grouped(compare.compare))
+app.command(cls=_method_command(*embed.COMPARED))(grouped(embed.compare))
 app.command(cls=MethodCommand)(grouped(explore))
 app.command(cls=_method_command(embed.DEFAULT))(grouped(embed.cluster))
 app.command()(grouped(scores.classify))

@@ -28,7 +28,7 @@ def transform(
     writing: Annotated[OutputOptions, Only("out", "plot", "force", "spreadsheet_safe")],
     reading: Annotated[InputOptions, Only("label", "id", "missing", "stream")],
     display: Display,
-    cluster: options.ClusterOptions,
+    dask: options.Dask = None,
 ) -> None:
     """Compute the coordinates of new rows with a saved model.
 
@@ -43,11 +43,11 @@ def transform(
     """
     if not (writing.out or writing.plot):
         raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
-    if cluster.dask is not None:
+    if dask is not None:
         from eigenscape.app.cli.distributed import transform_on_cluster
 
         run = Run(source, reading, writing, display, model_file=model_file, folder=True)
-        return transform_on_cluster(cluster.dask, run)
+        return transform_on_cluster(dask, run)
     run = Run(source, reading, writing, display, model_file=model_file)
     with run.step("loading"):
         saved = load_map(model_file)

@@ -111,12 +111,15 @@ class Run:
         self.read_new(saved)
         return saved
 
-    def fit(self, estimator: Any, name: str = "") -> None:
-        """Fit a map to the table, and compute the coordinates of its rows; warn of what can mislead.
+    def fit(
+        self, cls: type[Any], parameters: dict[str, Any], n_components: int | None = None, name: str = ""
+    ) -> None:
+        """Fit a method to the table, and compute the coordinates of its rows; warn of what can mislead.
 
         ``name`` is the method, if several are fitted.
         """
         table, weight = self.table, self.reading.weight
+        estimator = fitting.build_estimator(cls, parameters, n_components, table.kind, table.array)
         weights = None if weight is None else fitting.weight_column(table, weight)
         labels = fitting.fit_labels(estimator, table)
         self.memory = fitting.announce_memory(estimator, table.array, self.display.quiet)

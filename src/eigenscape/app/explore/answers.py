@@ -60,7 +60,7 @@ def images(session: Session, rows: str = "") -> bytes:
     data = session.data
     if data.image_shape is None:
         raise CommandError("the rows are not images; name their size with --images HEIGHTxWIDTH")
-    return data.to_pixels(data.rows(np.array(parse_rows(rows, data.n, _MAX_IMAGES)))).tobytes()
+    return data.to_pixels(data.take(np.array(parse_rows(rows, data.n, _MAX_IMAGES)))).tobytes()
 
 
 def search(session: Session, q: str = "") -> dict[str, Any]:
@@ -140,7 +140,7 @@ def export(session: Session, body: ExportBody) -> Path:
     rows = np.arange(data.n) if body.mask is None else np.flatnonzero(parse_mask(body.mask, data.n))
     numbers, names = np.empty((len(rows), 0)), list[str]()
     if body.what == "rows":
-        numbers, names = data.rows(rows), list(data.names)
+        numbers, names = data.take(rows), list(data.names)
     elif body.what == "coordinates":
         if body.map is None:
             raise CommandError("map must be the id of a map, for its coordinates")

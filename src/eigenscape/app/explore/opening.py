@@ -16,12 +16,12 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
 from eigenscape.app.explore.data import Dataset, dataset_of_table
-from eigenscape.app.explore.maps import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
+from eigenscape.app.io.saving import split_scaler
 from eigenscape.app.methods import method_name
 
 #: Methods whose first coordinates do not depend on the others.
@@ -99,7 +99,8 @@ def explore(
     rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
     data = as_dataset(rows, labels, ids, columns, images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
-    session = open_session(data, first_fits(names, data), model, annotations=annotations)
+    methods: dict[str, Any] = {method_name(name): {} for name in names}
+    session = open_session(data, methods, model, annotations=annotations)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -129,34 +130,25 @@ def as_dataset(
     return dataset_of_table(replace(rows, **given), Origin(), images)
 
 
-def first_fits(
-    names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
-) -> list[dict[str, Any]]:
-    """Return the requests of the first maps, with up to six coordinates where the first stay the same."""
-    requests = []
-    for name in dict.fromkeys(method_name(name) for name in names):
-        chosen = dict((parameters or {}).get(name, {}))
-        limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
-        if name in _NESTED and limit != 2:
-            chosen.setdefault("n_components", max(1, limit))
-        requests.append({"method": name, "parameters": chosen})
-    return requests
-
-
 def open_session(
     data: Dataset,
-    fits: Sequence[Mapping[str, Any]],
+    methods: Mapping[str, Mapping[str, Any]],
     model: Any = None,
     *,
     standardize: bool = False,
     annotations: str | Path | None = None,
 ) -> Session:
-    """Return a session whose first jobs are started, with the map of a model if there is one."""
+    """Return a session whose first jobs are started: methods with their parameters, and a model.
+
+    Maps have up to six coordinates where the first ones stay the same.
+    """
     session = Session(data, Annotations(data, annotations))
     try:
         session.write_rows()
-        for request in fits:
-            session.fit(**request, standardize=standardize)
+        for name, parameters in methods.items():
+            limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
+            nested = {"n_components": max(1, limit)} if name in _NESTED and limit != 2 else {}
+            session.fit(name, {**nested, **parameters}, standardize)
         session.suggest()
         if model is not None:
             session.add_model(model)
@@ -168,7 +160,7 @@ def open_session(
 
 def rows_of_model(model: Any) -> Any:
     """Return the training rows that a model contains; raise if it does not contain all of them."""
-    estimator, scaler = split_model(model)
+    scaler, estimator = split_scaler(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = getattr(getattr(estimator, "kernel_", None), "X", None)

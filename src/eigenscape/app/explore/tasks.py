@@ -16,14 +16,13 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
-from eigenscape.app.explore.data import spread_rows
-from eigenscape.app.explore.maps import missing_reason, split_model
 from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save
+from eigenscape.app.io.saving import save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
-from eigenscape.app.report._measures import Measures
+from eigenscape.app.report._measures import Measures, reconstruction_error
+from eigenscape.app.report._points import as_points
 from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.quality import (
@@ -34,8 +33,6 @@ from eigenscape.quality import (
 )
 
 Request = Mapping[str, Any]
-#: Texts of missing labels.
-_NO_LABEL = ("", "None", "nan", "NaN", "<NA>")
 #: Errors of a measure that are shown as its result.
 _EXPECTED = (ValueError, TypeError, RuntimeError, ArithmeticError, AttributeError, MemoryError)
 _GRADES = {
@@ -73,9 +70,7 @@ class WorkerData:
             raise ValueError("the rows have no labels, from which classes could be learnt")
         if self.labels.dtype.kind != "U":
             return self.labels
-        classes = self.labels.astype(object)
-        classes[np.isin(self.labels, _NO_LABEL)] = None
-        return classes
+        return np.where(self.labels == "", None, self.labels.astype(object))
 
     @cached_property
     def scaler(self) -> Any:
@@ -156,7 +151,7 @@ def measure_map(data: WorkerData, request: Request) -> dict[str, Any]:
         np.save(folder / "kept.npy", kept.astype(np.float32))
         result["kept_mean"] = float(kept.mean())
     result["verdict"] = _verdict(**result)
-    result["inverse_error"] = _inverse_error(folder, data.X)
+    result["inverse_error"] = _inverse_error(folder, X)
     result["losses"] = _losses(request, X)
     return result
 
@@ -195,20 +190,10 @@ def _verdict(
 
 def _inverse_error(folder: Path, X: Any) -> float | None:
     """Return the root mean square error of reconstructed rows, relative to their spread; None if unknown."""
-    if not (folder / "model.eigenscape").exists():  # the model cannot be saved
-        return None
-    estimator, scaler = split_model(load(folder / "model.eigenscape"))
-    if missing_reason(estimator, "inverse_transform") is not None:
-        return None
+    path = folder / "model.eigenscape"
     with stage("error of the inverse"), suppress(*_EXPECTED):
-        if hasattr(type(estimator), "inverse_error_"):
-            return float(estimator.inverse_error_)
-        rows = X[spread_rows(X.shape[0], TUNING.inverted_rows)]
-        rows = np.asarray(rows.todense() if is_sparse(rows) else rows, dtype=np.float64)
-        rows = rows if scaler is None else scaler.transform(rows)
-        again = np.asarray(estimator.inverse_transform(estimator.transform(rows)))
-        spread = float(np.linalg.norm(rows - rows.mean(axis=0)))
-        return float(np.linalg.norm(rows - again)) / spread if spread > 0 else 0.0
+        if path.exists():  # otherwise the model cannot be saved
+            return reconstruction_error(split_scaler(load(path))[1], as_points(X), 0)
     return None
 
 
@@ -263,7 +248,7 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     if not (folder / "model.eigenscape").exists():
         raise ValueError("the model cannot be saved, so its density is not measured")
     with stage("density on the map"):
-        embedder = split_model(load(folder / "model.eigenscape"))[0]
+        embedder = split_scaler(load(folder / "model.eigenscape"))[1]
         density = EigenspaceDensity(embedder, prefit=True).fit(X)
         np.save(folder / "density.npy", density.score_samples(X).astype(np.float32))
         np.save(folder / "novelty.npy", -density.decision_function(X).astype(np.float32))
