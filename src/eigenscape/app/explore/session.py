@@ -229,10 +229,8 @@ class Session:
             save(model, folder / "model.eigenscape")
         description, parameters = described(estimator), _changed_parameters(estimator)
         method = description.name if description is not None and description.command == "embed" else None
-        texts = (origin.python_of_model(), origin.command_of_model())
-        if method is not None and origin.model is None:
-            given = (method, parameters, scaler is not None)
-            texts = (origin.python(*given), origin.command(*given))
+        again = method if origin.model is None else None, parameters, scaler is not None
+        texts = (origin.python(*again), origin.command(*again))
         head = (folder.name, type(estimator).__name__, method, parameters, scaler is not None)
         found = spectrum(estimator)
         return self._add(ExploredMap(*head, model, coordinates, folder, *texts, spectrum=found))

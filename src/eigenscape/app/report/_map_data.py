@@ -34,7 +34,8 @@ class Drawing:
     ) -> Drawing:
         """Validate the arguments that reports and comparisons share."""
         new = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
-        rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
+        limit = points.n if max_points is None else check_count("max_points", max_points)
+        rows = sample_rows(points.n, limit, seed)
         return cls(points, new, rows, *thumbnails(points, images, rows))
 
     @property
@@ -146,16 +147,6 @@ class Drawing:
             return {"names": names}
         made = encode(Column("id", texts, "id"))  # repeated ids are stored once
         return {key: made[key] for key in ("codes", "names")}
-
-
-def check_max_points(max_points: object, n: int) -> int:
-    """Return the maximum number of points to draw."""
-    if max_points is None:
-        return n
-    try:
-        return check_count("max_points", max_points)
-    except ValueError as error:
-        raise ValueError(f"{error}, or None for all points") from None
 
 
 def coordinate_axes(count: int) -> list[dict[str, Any]]:
