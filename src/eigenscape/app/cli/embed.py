@@ -10,7 +10,7 @@ from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
 from eigenscape.app.cli.fitting import build_estimator
 from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
-from eigenscape.app.cli.output import write_rows
+from eigenscape.app.cli.output import write_plot, write_rows
 from eigenscape.app.cli.run import Run
 from eigenscape.app.methods import estimator_class, methods_with, parameters
 
@@ -64,13 +64,10 @@ def embed(
     run.fit(cls, chosen, dimensions)
     names = run.estimator.get_feature_names_out()
     write_rows(run.embedding, names, table, writing, method=cls._method.name)
-    if writing.plot is not None:
-        shape = table.image_shape
-        images = None if shape is None else run.rows.reshape(-1, *shape)
-        run.plot(run.embedding, cls._method.name, labels=table.labels, images=images)
-    if writing.report is not None:
-        run.report()
-    compact = run.save() if writing.save is not None else None
+    images = None if table.image_shape is None else run.rows.reshape(-1, *table.image_shape)
+    write_plot(writing, run.embedding, cls._method.name, labels=table.labels, images=images)
+    run.report()
+    compact = run.save()
     run.finish(**run.describe_fit(), compact=compact)
 
 
@@ -120,10 +117,8 @@ def cluster(
     clusters = vars(run.estimator).get("labels_")
     clusters = run.estimator.predict(table.array) if clusters is None else clusters
     write_rows(clusters[:, None], ["cluster"], table, writing)
-    if writing.plot is not None:
-        run.plot(run.embedding, name, labels=clusters)
-    if writing.save is not None:
-        run.save()
+    write_plot(writing, run.embedding, name, labels=clusters)
+    run.save()
     sizes = [int((clusters == each).sum()) for each in range(clusters.max() + 1)]
     summary: dict[str, Any] = {**run.describe_fit(), "sizes": sizes}
     evidence = vars(run.estimator).get("cluster_evidence_")

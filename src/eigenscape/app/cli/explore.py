@@ -86,11 +86,9 @@ def explore(
             f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
         )
     parameters: dict[str, dict[str, Any]] = {}
-    for cls in map(estimator_class, method or []):
+    for cls in map(estimator_class, method or ([] if dimensions is None else ["pca"])):
         given = {} if dimensions is None else {"n_components": dimensions}
         parameters[cls._method.name] = {**options.chosen_parameters(ctx, cls), **given}
-    if not parameters and dimensions is not None:
-        parameters = {"pca": {"n_components": dimensions}}
     session = open_input(source, rows, reading, parameters, server, quiet)
     explorer = Explorer(session, host, server.port)
     if host not in LOOPBACK:
@@ -140,8 +138,8 @@ def open_input(
         origin = Origin(source, {name: value for name, value in given.items() if value != "error"})
         notes, parameters = reader.column_notes(table, reading), parameters or {"pca": {}}
     data = dataset_of_table(table, origin, images, notes)
-    options = {"standardize": reading.standardize, "annotations": server.annotations}
-    return open_session(data, parameters, None if saved is None else saved.model, **options)
+    chosen: dict[str, Any] = {"standardize": reading.standardize, "annotations": server.annotations}
+    return open_session(data, parameters, None if saved is None else saved.model, **chosen)
 
 
 def _is_model(source: str) -> bool:

@@ -123,7 +123,9 @@ def given_labels(table: Table) -> np.ndarray:
         return labels
     missing = missing_labels(labels)
     if labels.dtype.kind != "f":
-        return np.where(missing, None, labels.astype(str).astype(object))
+        texts = labels.astype(str).astype(object)
+        texts[missing] = None
+        return texts
     if (labels[~missing] % 1 != 0).any():
         raise CommandError(
             f"column {table.label_name!r} of {table.source} has numbers that are not integers, which are no"
@@ -173,8 +175,6 @@ def weight_column(table: Table, name: str) -> np.ndarray:
             f"the weight in {where} {kind} in row {number + 1} (counted from 1); weights are numbers of at"
             " least 0"
         )
-    if not weights.any():
-        raise CommandError(f"all weights in {where} are 0")
     return weights
 
 

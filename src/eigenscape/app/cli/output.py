@@ -107,27 +107,23 @@ def coordinate_names(class_name: str, count: int) -> list[str]:
     return [f"{class_name.lower()}{number}" for number in range(count)]
 
 
-def write_plot(
-    path: str,
-    embedding: np.ndarray,
-    *,
-    title: str,
-    labels: np.ndarray | None = None,
-    images: np.ndarray | None = None,
-    new: np.ndarray | None = None,
-    force: bool = False,
-) -> None:
-    """Write a scatter plot of the first two coordinates to a path."""
+def write_plot(options: OutputOptions, embedding: np.ndarray, title: str, **points: Any) -> None:
+    """Write a scatter plot of the first two coordinates, if there is a target.
+
+    ``points`` are arguments of :func:`eigenscape.plot.scatter`.
+    """
+    if options.plot is None:
+        return
     from matplotlib.figure import Figure
 
     from eigenscape.app.io import whole_file
     from eigenscape.plot import scatter
 
     figure = Figure(figsize=(7, 6), layout="constrained")  # without pyplot: no global state, no window
-    scatter(embedding, labels=labels, images=images, new=new, title=title, ax=figure.add_subplot())
+    scatter(embedding, title=title, ax=figure.add_subplot(), **points)
     picture = io.BytesIO()  # in memory first: matplotlib's writers replace errors of a full disk by others
-    figure.savefig(picture, format=Path(path).suffix.lower()[1:], dpi=150)
-    with whole_file(path, force=force) as part:
+    figure.savefig(picture, format=Path(options.plot).suffix.lower()[1:], dpi=150)
+    with whole_file(options.plot, force=options.force) as part:
         part.write_bytes(picture.getbuffer())
 
 

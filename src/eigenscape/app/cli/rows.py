@@ -12,7 +12,7 @@ from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.fitting import apply_to_rows, build_estimator, given_labels
 from eigenscape.app.cli.input import SavedModel, finish_rows, load_map, load_model, read_table
 from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions, setting
-from eigenscape.app.cli.output import coordinate_names, labels_from_notes, write_rows
+from eigenscape.app.cli.output import coordinate_names, labels_from_notes, write_plot, write_rows
 from eigenscape.app.cli.run import Run
 from eigenscape.app.methods import estimator_class
 from eigenscape.exceptions import InputFileError
@@ -80,11 +80,11 @@ def _plot(run: Run, saved: SavedModel, embedding: np.ndarray) -> None:
     if training is None:  # a compact model has no training rows
         labels = run.table.labels
         own = labels if labels is not None and len(labels) == len(embedding) else None
-        return run.plot(embedding, saved.method, labels=own)
+        return write_plot(run.writing, embedding, saved.method, labels=own)
     colors = vars(saved.estimator).get("labels_")
     if colors is None or len(colors) != len(training):
         colors = labels_from_notes(saved.notes, len(training))
-    run.plot(training, saved.method, labels=colors, new=embedding)
+    write_plot(run.writing, training, saved.method, labels=colors, new=embedding)
 
 
 def inverse(
@@ -170,8 +170,7 @@ def classify(
         run.fit_rows(EigenfunctionClassifier(class_weight="balanced" if balanced else None), labels)
         classes, predicted = run.estimator.classes_, run.estimator.transduction_
         probabilities = run.estimator.predict_proba(run.table.array)
-        if writing.save is not None:
-            run.save()
+        run.save()
     found = {"class": predicted.astype(str).astype(object)}
     write_rows(probabilities.max(axis=1)[:, None], ["probability"], run.table, writing, extra=found)
     sizes = {str(name): int((predicted == name).sum()) for name in classes}
@@ -245,8 +244,7 @@ def density(
         estimator = EigenspaceDensity(embedder, given.mixtures or "auto", contamination=share)
         run.fit_rows(estimator)
         rows = table.array
-        if writing.save is not None:
-            run.save()
+        run.save()
     with run.step("scoring"):
         scores = estimator.decision_function(rows)
         found: dict[str, Any] = {

@@ -137,20 +137,18 @@ class Run:
         with self.step("fit"):
             self.estimator = estimator.fit(self.table.array, *labels)
 
-    def plot(self, embedding: np.ndarray, method: str, **points: Any) -> None:
-        """Write a plot of coordinates."""
-        output.write_plot(str(self.writing.plot), embedding, title=method, force=self.writing.force, **points)
-
     def report(self) -> None:
-        """Write the HTML report of a fit."""
+        """Write the HTML report of a fit, if there is a target."""
+        if self.writing.report is None:
+            return
         from eigenscape.app.report import write_report
 
         rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
         timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
         compact = self.writing.compact_size
         compact = None if compact is not True and compact is not None and compact >= self.n_rows else compact
-        path, arguments = str(self.writing.report), self.report_arguments()
-        write_report(path, self.estimator, self.table, timings=timings, compact=compact, **arguments)
+        more: dict[str, Any] = {"timings": timings, "compact": compact, **self.report_arguments()}
+        write_report(self.writing.report, self.estimator, self.table, **more)
 
     def report_arguments(self) -> dict[str, Any]:
         """Return the arguments that all reports have."""
@@ -174,12 +172,17 @@ class Run:
         return self.table.array if self.table.unscaled is None else self.table.unscaled
 
     def save(self) -> dict[str, Any] | None:
-        """Save the fitted model with the names of its columns; return size and error of a compact model."""
+        """Save the fitted model with the names of its columns, if there is a target.
+
+        Return size and error of a compact model.
+        """
+        if self.writing.save is None:
+            return None
         from sklearn.pipeline import Pipeline
 
         from eigenscape.app.io import describe, save
 
-        path, table, compact = str(self.writing.save), self.table, self.writing.compact_size
+        path, table, compact = self.writing.save, self.table, self.writing.compact_size
         notes = {**reader.column_notes(table, self.reading), "command": self.command}
         if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
             notes["training_labels"] = output.label_notes(table.labels)

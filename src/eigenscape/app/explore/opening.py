@@ -97,7 +97,16 @@ def explore(
     if model is None and X is not None:
         raise TypeError("X is used with a model only; pass rows as the first argument, without X")
     rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
-    data = as_dataset(rows, labels, ids, columns, images)
+    if not isinstance(rows, Table):
+        features = getattr(rows, "columns", ()) if columns is None else columns
+        if not is_sparse(rows):
+            rows = np.asarray(rows)
+            if rows.ndim in (3, 4):
+                images = rows.shape[1:] if images is None else images
+                rows = rows.reshape(len(rows), -1)
+        rows = Table(rows, names=tuple(map(str, features)))
+    given = {key: np.asarray(value) for key, value in (("labels", labels), ("ids", ids)) if value is not None}
+    data = dataset_of_table(replace(rows, **given), Origin(), images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
     methods: dict[str, Any] = {method_name(name): {} for name in names}
     session = open_session(data, methods, model, annotations=annotations)
@@ -108,26 +117,6 @@ def explore(
     print(f"exploring at {explorer.url} (Ctrl-C ends it)")
     explorer.run(open_browser)
     return explorer
-
-
-def as_dataset(
-    rows: Any,
-    labels: ArrayLike | None,
-    ids: ArrayLike | None,
-    columns: Sequence[str] | None,
-    images: Sequence[int] | None,
-) -> Dataset:
-    """Return the data of arrays or of a table."""
-    if not isinstance(rows, Table):
-        names = getattr(rows, "columns", ()) if columns is None else columns
-        if not is_sparse(rows):
-            rows = np.asarray(rows)
-            if rows.ndim in (3, 4):
-                images = rows.shape[1:] if images is None else images
-                rows = rows.reshape(len(rows), -1)
-        rows = Table(rows, names=tuple(map(str, names)))
-    given = {key: np.asarray(value) for key, value in (("labels", labels), ("ids", ids)) if value is not None}
-    return dataset_of_table(replace(rows, **given), Origin(), images)
 
 
 def open_session(

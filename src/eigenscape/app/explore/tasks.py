@@ -60,7 +60,9 @@ class WorkerData:
             raise ValueError("the rows have no labels, from which classes could be learnt")
         if self.labels.dtype.kind != "U":
             return self.labels
-        return np.where(self.labels == "", None, self.labels.astype(object))
+        classes = self.labels.astype(object)
+        classes[self.labels == ""] = None
+        return classes
 
     @cached_property
     def scaler(self) -> Any:

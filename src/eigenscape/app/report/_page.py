@@ -11,7 +11,7 @@ import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +128,7 @@ def version_details() -> Details:
     from eigenscape import __version__
 
     found: Details = [("eigenscape", __version__), ("Python", platform.python_version())]
-    for name in _LIBRARIES:
-        try:
-            found.append((name, version(name)))
-        except PackageNotFoundError:
-            continue
+    found += [(name, version(name)) for name in _LIBRARIES]
     return [*found, ("System", f"{platform.system()} {platform.machine()}")]
 
 
