@@ -145,9 +145,7 @@ class Run:
 
         rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
         timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
-        compact = self.writing.compact_size
-        compact = None if compact is not True and compact is not None and compact >= self.n_rows else compact
-        more: dict[str, Any] = {"timings": timings, "compact": compact, **self.report_arguments()}
+        more: dict[str, Any] = {"timings": timings, "compact": self.compact, **self.report_arguments()}
         write_report(self.writing.report, self.estimator, self.table, **more)
 
     def report_arguments(self) -> dict[str, Any]:
@@ -167,6 +165,12 @@ class Run:
         return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
 
     @property
+    def compact(self) -> int | bool | None:
+        """Return the value of ``--compact``; None if there are not more rows than it keeps."""
+        size = self.writing.compact_size
+        return None if size is not True and size is not None and size >= self.n_rows else size
+
+    @property
     def rows(self) -> Any:
         """Return the rows as they were read."""
         return self.table.array if self.table.unscaled is None else self.table.unscaled
@@ -182,15 +186,14 @@ class Run:
 
         from eigenscape.app.io import describe, save
 
-        path, table, compact = self.writing.save, self.table, self.writing.compact_size
+        path, table, compact = self.writing.save, self.table, self.compact
         notes = {**reader.column_notes(table, self.reading), "command": self.command}
         if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
             notes["training_labels"] = output.label_notes(table.labels)
             if notes["training_labels"] is None:
                 self.say("the labels are too many for the model file, so that plots of it have none")
-        if compact is not None and compact is not True and compact >= self.n_rows:
-            self.say(f"--compact {compact} is ignored: there are only {self.n_rows} rows")
-            compact = None
+        if compact is None and self.writing.compact is not None:
+            self.say(f"--compact {self.writing.compact} is ignored: there are only {self.n_rows} rows")
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])
