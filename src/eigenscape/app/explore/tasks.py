@@ -161,7 +161,8 @@ def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
     except _EXPECTED as error:
         return {"kept_mean": None, "reason": str(error), "verdict": str(error)}
     verdict = sentences(Case(measures), [RULES["neighborhoods"]])
-    return {"kept_mean": measures.kept.share.value, "verdict": " ".join(verdict)}
+    found = {"kept_mean": measures.kept.share.value, "trust": measures.trust.value}
+    return {**found, "verdict": " ".join(verdict)}
 
 
 def _inverse_error(folder: Path, X: Any) -> float | None:
