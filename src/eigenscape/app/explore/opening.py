@@ -105,7 +105,8 @@ def explore(
                 images = rows.shape[1:] if images is None else images
                 rows = rows.reshape(len(rows), -1)
         rows = Table(rows, names=tuple(map(str, features)))
-    given = {key: np.asarray(value) for key, value in (("labels", labels), ("ids", ids)) if value is not None}
+    named = (("labels", labels), ("ids", ids))
+    given: dict[str, Any] = {key: np.asarray(value) for key, value in named if value is not None}
     data = dataset_of_table(replace(rows, **given), Origin(), images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
     methods: dict[str, Any] = {method_name(name): {} for name in names}
