@@ -580,6 +580,7 @@ def same_kernel_for_any_count(model: Any) -> bool:
     )
 
 
+@pytest.mark.long  # the loss of two components is tested above
 @cases_where(same_kernel_for_any_count)
 def test_loss_falls_with_more_components(name: str) -> None:
     X, _ = data(name)

@@ -35,7 +35,7 @@ from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.options import KNNGraph, Landmarks, RadiusGraph
 
 few = settings(
-    max_examples=15 if PRODUCT else 8,
+    max_examples=15 if PRODUCT else 6,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
