@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import curve
+from covering import MANY_EXAMPLES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,7 +20,12 @@ from eigenscape import GreedySpectralEmbedding
 from eigenscape.exceptions import RankError
 from eigenscape.options import Dictionary
 
-few = settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(
+    max_examples=10 if MANY_EXAMPLES else 6,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 every_normalization = pytest.mark.parametrize("normalization", ["additive", "divisive", None])
 
 
