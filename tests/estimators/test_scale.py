@@ -40,9 +40,10 @@ EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS) if case.data
 #: One case for each estimator and kind of data.
 FEW = list({(type(case.make()), case.data): name for name, case in EVERY.items()}.values())
 #: Cases in large units: the last one of each estimator, and of each kind of data.
-LARGE = FEW if PRODUCT else {
+LARGE = {
     *{type(EVERY[name].make()): name for name in FEW}.values(),
     *{EVERY[name].data: name for name in FEW}.values(),
+    *(FEW if PRODUCT else ()),
 }
 #: Parameters, and fields of options, that have a unit.
 _WITH_UNIT = ("radius", "width", "gamma")

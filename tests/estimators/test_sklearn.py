@@ -77,7 +77,7 @@ MAPS = [ProbabilisticPCA, FactorAnalysis, MixturePPCA]
 #: that need no fit.
 CHECKED = [
     *(cls() for cls in [*ALL, ProbabilisticPCA]),
-    # One plane through blobs that need two: hundreds of steps gain 1e-7 each.
+    # With the default tol, EM takes up to 500 steps on the data of the checks.
     MixturePPCA(tol=1e-4),
     # The checks have 15 rows of 30 features, of which the likelihood has no maximum: after hundreds of steps
     # towards it, rounding is amplified to 1e-7.

@@ -79,9 +79,9 @@ class Chunks:
 
 @pytest.mark.long
 @few
-@given(lengths=st.lists(st.integers(1, 300), min_size=1, max_size=4), sum_to_one=st.booleans())
+@given(lengths=st.lists(st.integers(1, 200), min_size=1, max_size=4), sum_to_one=st.booleans())
 def test_any_chunks_give_the_same_dictionary(lengths, sum_to_one):
-    X = curve(400)
+    X = curve(250)
     one_by_one = chosen_one_by_one(sum_to_one)
     model = streamed(cut(X, *lengths), tol=1e-2, sum_to_one=sum_to_one)
     assert_array_equal(model.dictionary_indices_, one_by_one)
@@ -92,7 +92,7 @@ def test_any_chunks_give_the_same_dictionary(lengths, sum_to_one):
 
 @cache
 def chosen_one_by_one(sum_to_one):
-    return streamed(cut(curve(400), 1), tol=1e-2, sum_to_one=sum_to_one).dictionary_indices_
+    return streamed(cut(curve(250), 1), tol=1e-2, sum_to_one=sum_to_one).dictionary_indices_
 
 
 @every_normalization
