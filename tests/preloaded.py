@@ -76,7 +76,9 @@ def open_server() -> Iterator[str]:
             listener.bind(address)
             listener.listen()
             number = listener.fileno()
-            command = [sys.executable, __file__, str(number)]
+            # Python 3.12 warns of a fork beside threads; the only one here is of pyarrow's allocator.
+            quiet = ["-W", "ignore:This process:DeprecationWarning"]
+            command = [sys.executable, *quiet, __file__, str(number)]
             server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number])
         with server:
             yield str(client)

@@ -118,6 +118,8 @@ def test_streamed_equals_whole(tmp_path: Path, suffix: str, missing: str) -> Non
         options += [{"columns": ["n", "x"], "label": "flag"}, {"id": "kind", "label": "id"}]
         options += [{"columns": ["dtype:float", "n*"], "exclude": "f*"}]
         options += [{"encode": "onehot", "exclude": "flag"}] if missing in ("keep", "mean") else []
+    if "." in suffix and not PRODUCT:  # compressed: a choice of columns is that of csv and tsv
+        del options[1:]
     for option in options:
         whole = read(path, missing=missing, **option)
         assert differences(read(path, missing=missing, stream=True, **option), whole) == []
