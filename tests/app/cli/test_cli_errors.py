@@ -333,6 +333,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
     """matplotlib's writer of PDF replaced the error by one of its own."""
     code = (

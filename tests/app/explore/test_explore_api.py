@@ -20,6 +20,7 @@ from explore.explorers import client_of, fit, floats, mask_of, wait_for_job
 
 pytestmark = [
     pytest.mark.process,
+    pytest.mark.usefixtures("forked_python_of_module"),
     pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning"),
 ]
 

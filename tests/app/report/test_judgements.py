@@ -38,6 +38,8 @@ from eigenscape.kernels import Cosine, Gaussian, VariableGaussian
 from eigenscape.options import RadiusGraph, SpanningTree
 from eigenscape.quality import Estimate, NeighborsKept, Purity, localized_coordinates, neighbors_kept
 
+pytestmark = pytest.mark.usefixtures("empty_charts")
+
 
 def exactly(value: float) -> Estimate:
     return Estimate(value, value, value)
