@@ -12,12 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.estimators._affinity import graph_samples
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Neighborhood, given_graph
-from eigenscape.estimators._links import check_enough_links, linked_rows
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
 from eigenscape.estimators._types import GraphSolver, Metric, Seed
 from eigenscape.estimators._verify import Verification
-from eigenscape.estimators._views import ViewMap, check_table, linked_vertices, tables_by_name
+from eigenscape.estimators._views import (
+    ViewMap,
+    check_enough_links,
+    check_table,
+    linked_rows,
+    linked_vertices,
+    tables_by_name,
+)
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
 from eigenscape.options import KNNGraph
 from eigenscape.solvers import NAMES
