@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_gamma
+from eigenscape._parameters import check_enough, check_gamma
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, spectral_result
 from eigenscape.estimators._dictionary import (
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
+    width_attributes,
 )
 from eigenscape.estimators._graph import (
     Neighborhood,
@@ -92,7 +93,7 @@ def bind_affinity(
     """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
     if options.neighborhood is not None:
         return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
-    _check_samples(X.shape[0], n_components)
+    check_enough("n_components", n_components, n_components + 1, X.shape[0])
     return KernelSamples(options.kernel().bind(X), options, weights)
 
 
@@ -306,20 +307,6 @@ def with_labels(
     return replace(split, parts=parts)
 
 
-def _check_samples(n_samples: int, n_components: int) -> None:
-    if n_samples < n_components + 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} samples, got"
-            f" n_samples={n_samples}; lower n_components"
-        )
-
-
-def width_attributes(kernel: BoundKernel) -> dict[str, float]:
-    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
-    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
-    return {} if gamma is None else {"gamma_": gamma}
-
-
 def fit_affinity_dictionary(
     estimator: Any, rows: Any, options: AffinityOptions, n_components: int
 ) -> tuple[DictionaryState, DictionaryOptions, dict[str, Any]]:
@@ -335,7 +322,7 @@ def fit_affinity_dictionary(
             "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
             " not store; leave it True"
         )
-    _check_samples(rows.n_rows, n_components)
+    check_enough("n_components", n_components, n_components + 1, rows.n_rows)
     kernel = rows.bind(options.kernel())
     state = fit_by_dictionary(estimator, kernel, rows, fit_options)
     described = dictionary_attributes(state, fit_options, rows.stored)

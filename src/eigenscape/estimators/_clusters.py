@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
@@ -84,10 +85,7 @@ def _check_counts(method: str, n_clusters: int, n_components: int, n_samples: in
             f" n_clusters={n_clusters}; use n_components of at least 2"
         )
     for name, value in (("n_clusters", n_clusters), ("n_components", n_components)):
-        if value > n_samples:
-            raise ValueError(
-                f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
-            )
+        check_enough(name, value, value, n_samples)
 
 
 def n_coordinates(estimator: Any, n_clusters: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import check_precomputed, checked_sparse
+from eigenscape._parameters import check_enough
 from eigenscape.estimators._base import FitResult, spectral_attributes
 from eigenscape.estimators._types import Metric
 from eigenscape.exceptions import DisconnectedGraphError
@@ -58,11 +59,8 @@ class Neighborhood:
         """
         option, m, n_samples = self.option, points.shape[0], len(vertex)
         k, search = self.count(m), option.search
-        if k is not None and k > m - 1:
-            among = "" if m == n_samples else f" distinct ones among {n_samples}"
-            raise ValueError(
-                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower n_neighbors"
-            )
+        if k is not None:
+            check_enough("n_neighbors", k, k + 1, m, "samples" if m == n_samples else "distinct samples")
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
         distinct = None if m == n_samples else (first, vertex)
@@ -108,15 +106,10 @@ def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
 
 def given_neighborhood(estimator: Any, most: int = 10) -> Neighborhood:
     """Return the graph of an estimator with the parameters ``graph``, ``n_neighbors`` and ``metric``."""
-    option = unweighted(given_graph(estimator.graph, estimator.n_neighbors, estimator.metric))
-    return Neighborhood(option, estimator.n_jobs, most)
-
-
-def unweighted(graph: Graph) -> Graph:
-    """Return a graph for a method without edge weights; raise ValueError if it has some."""
+    graph = given_graph(estimator.graph, estimator.n_neighbors, estimator.metric)
     if graph.weights is not None or graph.width is not None:
         raise ValueError(f"{graph!r} has weights, but the method uses the lengths of edges; leave them out")
-    return graph
+    return Neighborhood(graph, estimator.n_jobs, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +181,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     if merged:
         points = merge_columns(points, vertex, m) if sparse_table else points[:, first]
     graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
-    if n_components > m - 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"
-            f" n_samples={m}; lower n_components"
-        )
+    check_enough("n_components", n_components, n_components + 1, m, "distinct samples")
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if n_neighbors is not None:
         attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -234,16 +235,11 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_new, n_classes)
             In the order of ``classes_``.
         """
-        return _softmax(self._values(X) / self.temperature_)
+        return softmax(self._values(X) / self.temperature_, axis=1)
 
     @property
     def _n_classes(self) -> int:
         return len(self.classes_)
-
-
-def _softmax(values: np.ndarray) -> np.ndarray:
-    powers = np.exp(values - values.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _temperature(left_out: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -254,7 +250,7 @@ def _temperature(left_out: np.ndarray, codes: np.ndarray, weights: np.ndarray) -
     left_out, codes, weights = left_out[finite], codes[finite], weights[finite]
     rows = np.arange(len(codes))
     losses = [
-        -weights @ np.log(np.maximum(_softmax(left_out / width)[rows, codes], 1e-12))
+        -weights @ np.log(np.maximum(softmax(left_out / width, axis=1)[rows, codes], 1e-12))
         for width in _TEMPERATURES
     ]
     return float(_TEMPERATURES[int(np.argmin(losses))])

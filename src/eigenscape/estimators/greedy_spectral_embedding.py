@@ -21,6 +21,7 @@ from eigenscape.estimators._dictionary import (
     dictionary_attributes,
     projection_error,
     select_members,
+    width_attributes,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
@@ -455,9 +456,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         kernel = kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         similarity = rows.bind(kernel)
         check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
-        if gamma is not None:
-            self.gamma_ = gamma
+        self.__dict__.update(width_attributes(similarity))
         self._source_ = kernel_source(similarity)
         if self.normalize_first:
             rng = np.random.default_rng(self._options().seed)

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
 from eigenscape.estimators._method import Memory, Method
@@ -214,7 +214,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             refuse_weights(weights, "landmarks", "the map is computed from the landmarks alone")
             return landmark_isomap_result(self, X, landmarks)
         solver, dtype, n = self._solver(), geodesic_dtype(X), self.n_components
-        graph = neighborhood_graph(X, self._neighborhood(), n)
+        graph = neighborhood_graph(X, given_neighborhood(self), n)
         split = split_graph(graph.graph, self.on_disconnected)
         weights = vertex_weights(weights, graph.vertex)
         options: dict[str, Any] = {"dtype": dtype, "order": self.order, "indefinite": self.indefinite}
@@ -237,6 +237,3 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         float
         """
         return float(np.sqrt(self.loss()))
-
-    def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)

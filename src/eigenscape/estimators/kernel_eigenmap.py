@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._numbers import as_contiguous_float64
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_choice, check_enough, check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._graph import Vertices, vertices
+from eigenscape.estimators._linear import check_rows
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import check_matrix, given_coordinates, validate_rows
+from eigenscape.estimators._rows import check_input, check_matrix, given_coordinates
 from eigenscape.estimators._running import fitting, running
 from eigenscape.estimators._types import Seed
 from eigenscape.graph.row_index import distinct_rows
@@ -241,7 +241,7 @@ class KernelEigenmap(Estimator):
         """
         with fitting(self):
             self._check_kernels()
-            rows = self._validate_rows(X, reset=True)
+            rows = check_rows(self, X)
             graph_data = vertices(self, rows, graph)
             solution, Y = (
                 self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
@@ -258,15 +258,11 @@ class KernelEigenmap(Estimator):
 
     def _check_kernels(self) -> None:
         """Raise ValueError for parameters that contradict each other."""
-        given, kernels = self.eigen_solver, self._kernels
-        method = given.method if isinstance(given, Solver) else given
-        if not isinstance(method, str) or method not in self._solvers:
-            raise ValueError(
-                f"eigen_solver={method!r} is not known; choose one of 'auto', 'dense', 'iterative'"
-            )
-        if self._solver_option().tol == 0:
+        solver, kernels = self._solver_option(), self._kernels
+        check_choice("eigen_solver", solver.method, self._solvers)
+        if solver.tol == 0:
             raise ValueError("tol=0.0 of the eigensolver cannot be reached; set a positive number")
-        if method == "iterative" and not self.posterior:
+        if solver.method == "iterative" and not self.posterior:
             raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
         if not isinstance(kernels.centers, str) and self.n_kernels not in (None, len(kernels.centers)):
             raise ValueError(
@@ -315,6 +311,9 @@ class KernelEigenmap(Estimator):
 
     def _given_kernels(self, n_features: int) -> tuple[Any, Any]:
         """Return centres and covariances as arrays or names, checked without the rows."""
+        n_local = self._kernels.local_components
+        if n_local is not None:
+            check_enough("local_components", n_local, n_local, n_features, "features")
         centers: Any = self._kernels.centers
         covariances: Any = self._kernels.covariances
         if not isinstance(centers, str):
@@ -375,7 +374,7 @@ class KernelEigenmap(Estimator):
         ndarray of shape (n_new, n_components, n_features)
         """
         check_is_fitted(self)
-        X = self._validate_rows(X, reset=False)
+        X = check_input(self, X, reset=False)
         return self._match_dtype(X, self._map_.jacobian(as_contiguous_float64(X)))
 
     @rowwise("n_features_in_", of="_n_features_out", ready="_fitted_inverse")
@@ -419,25 +418,6 @@ class KernelEigenmap(Estimator):
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
             self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")
         return self._inverse_[self.inverse]
-
-    def _validate_rows(self, X: Any, reset: bool) -> Any:
-        """Validate training rows (``reset``) or new rows."""
-        X = validate_rows(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=self._sparse or False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        n_local = self._kernels.local_components
-        if reset and self.basis == "kernels" and n_local is not None and n_local > X.shape[1]:
-            raise ValueError(
-                f"local_components={n_local} needs as many features, got n_features={X.shape[1]}; lower"
-                " local_components"
-            )
-        if reset and self.basis == "kernels":
-            self._given_kernels(X.shape[1])
-        return X if isinstance(X, np.ndarray) else sparse.csr_array(X)
 
     @property
     def _sparse(self) -> str | None:  # type: ignore[override]

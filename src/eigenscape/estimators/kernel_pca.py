@@ -13,14 +13,14 @@ from eigenscape.estimators._dictionary import (
     dictionary_options,
     fit_by_dictionary,
     projection_error,
+    width_attributes,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._types import DenseSolver, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
-from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
@@ -219,7 +219,5 @@ class KernelPCA(InverseMixin, KernelEstimator):
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
         )
         similarity = rows.bind(kernel)
-        bound = similarity.kernel if isinstance(similarity, BoundPairwise) else None
-        check_inverse(self, bound)
-        gamma = getattr(bound, "gamma", None)
-        return similarity, {} if gamma is None else {"gamma_": gamma}
+        check_inverse(self, pairwise_kernel(similarity))
+        return similarity, width_attributes(similarity)

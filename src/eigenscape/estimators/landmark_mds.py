@@ -21,6 +21,7 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     given_landmarks,
     landmark_attributes,
+    landmark_samples,
 )
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
@@ -213,12 +214,9 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             model, attributes = search.embedding, landmark_attributes(options, indices, [search])
             assert model is not None
         else:
-            indices = options.samples
-            if options.method is not None and options.count is not None:
-                candidates = distinct_samples(X, options)
-                indices = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
-            landmarks = BoundPairwise(distance.kernel, options.points)
-            if indices is not None:
+            indices, landmarks = None, BoundPairwise(distance.kernel, options.points)
+            if options.points is None:
+                indices = landmark_samples(distance, X, options, solver.seed)
                 landmarks = to_landmarks(distance, indices)
             model = self._fit_landmarks(landmarks, indices, solver)
             attributes = landmark_attributes(options, indices)

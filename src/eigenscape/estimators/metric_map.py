@@ -8,10 +8,9 @@ from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_res
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
-    choose_samples,
-    distinct_samples,
     given_landmarks,
     landmark_attributes,
+    landmark_samples,
 )
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._types import DenseSolver, Metric, Seed
@@ -170,11 +169,7 @@ class MetricMap(KernelEstimator):
             )
         solver = self._solver()
         distance = bind_distance(self.metric, self.metric_params, X)
-        landmarks = options.samples
-        if landmarks is None:
-            assert options.method is not None
-            candidates = distinct_samples(X, options)
-            landmarks = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
+        landmarks = landmark_samples(distance, X, options, solver.seed)
         model, references = metric_map(
             to_landmarks(distance, landmarks), landmarks, self.n_components, solver, self.order
         )

@@ -11,13 +11,12 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape._parameters import check_count
+from eigenscape._parameters import check_count, check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
-from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import fitting, running
 from eigenscape.exceptions import NoiseFloorWarning
@@ -206,7 +205,7 @@ class MixturePPCA(LatentMixin, Estimator):
         return max(results, key=lambda result: result.log_likelihoods[-1])
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        check_features(self.n_components, n_features)
+        check_enough("n_components", self.n_components, self.n_components, n_features, "features")
         required = self.n_mixtures * (self.n_components + 1)
         if n_samples < required:
             raise ValueError(

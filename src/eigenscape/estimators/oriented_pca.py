@@ -256,19 +256,16 @@ class OrientedPCA(LinearMixin, KernelEstimator):
         """Return the noise vectors, in one or several arrays."""
         if versions is not None:
             return [self._check_version(f"distorted[{k}]", each, X) - X for k, each in enumerate(versions)]
-        if noise is not None:
-            return [self._check_noise(noise, X.shape[1])]
-        return [X - _group_means(X, y)]
-
-    def _check_noise(self, noise: Any, n_features: int) -> np.ndarray:
+        if noise is None:
+            return [X - _group_means(X, y)]
         self._check_columns("noise", noise)
         vectors = check_matrix(noise, "noise", training=True)
-        if vectors.shape[1] != n_features:
+        if vectors.shape[1] != X.shape[1]:
             raise ValueError(
-                f"noise has {vectors.shape[1]} features, but X has {n_features}; pass noise vectors with the"
+                f"noise has {vectors.shape[1]} features, but X has {X.shape[1]}; pass noise vectors with the"
                 " features of X"
             )
-        return vectors
+        return [vectors]
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
         self._check_columns(name, version)

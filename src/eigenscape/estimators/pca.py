@@ -272,12 +272,6 @@ class PCA(LinearMixin, KernelEstimator):
     def _inverse(self, Y: np.ndarray) -> np.ndarray:
         return (Y * self._scale_) @ self.components_ + self.mean_
 
-    def fit_transform(
-        self, X: Any, y: object = None, sample_weight: ArrayLike | None = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit to ``X`` and return its coordinates, ``embedding_``; for the arguments see ``fit``."""
-        return self.fit(X, y, sample_weight, **fit_params).embedding_
-
     def _functions(self, X: Any) -> np.ndarray:
         values = self._axes_.eigenvalues
         inverse = np.divide(self._axes_.weight, values, out=np.zeros_like(values), where=values > 0)
