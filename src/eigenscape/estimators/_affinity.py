@@ -26,7 +26,7 @@ from eigenscape.estimators._graph import (
     given_graph,
     neighborhood_graph,
 )
-from eigenscape.estimators._types import AffinityLike, KernelLike
+from eigenscape.estimators._method import AffinityLike, KernelLike
 from eigenscape.estimators._weights import refuse_weights, vertex_codes
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity

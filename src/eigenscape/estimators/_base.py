@@ -20,17 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import match_dtype
 from eigenscape.distributed import call_on_blocks, is_collection
-from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
-from eigenscape.estimators._method import Method
+from eigenscape.estimators._method import GraphSolver, Method, Seed
 from eigenscape.estimators._rows import (
     check_coordinates,
     check_input,
     check_pairs,
     check_weights,
 )
-from eigenscape.estimators._running import HAS_CALLBACKS, fitting, running, set_callbacks
-from eigenscape.estimators._types import GraphSolver, Seed
+from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver

@@ -15,10 +15,9 @@ from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, fit_affinity_dictionary
 from eigenscape.estimators._base import FitResult, spectral_result
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._dictionary import TrainingRows, warn_if_disconnected
 from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.methods.assignment import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,9 +26,8 @@ from eigenscape.dictionary.source import (
 )
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -42,16 +41,13 @@ from eigenscape.methods.dictionary_fit import (
     fit_dictionary,
 )
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
 _EIGENVALUE_GAP = 1e-8
 #: Rows in which distinct points are counted first.
 _FIRST_ROWS = 8192
 
 
-def _has_dictionary(estimator: BaseEstimator) -> bool:
+def _has_dictionary(estimator: Any) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
         raise AttributeError(
@@ -109,7 +105,7 @@ class TrainingRows:
 
 
 def dictionary_options(
-    estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
+    estimator: Any, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
     """Return the options of the fit of the dictionary ``approximation``."""
     dictionary = estimator.approximation
@@ -166,7 +162,7 @@ def given_members(dictionary: Any, similarity: BoundKernel, X: PointArray) -> tu
     return points, np.full(points.shape[0], -1, dtype=np.int64)
 
 
-def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel) -> PointArray:
+def _points_of_model(model: Any, kernel: PairwiseKernel) -> PointArray:
     """Return the dictionary of a fitted model whose kernel is ``kernel``."""
     label = type(model).__name__
     source = getattr(getattr(getattr(model, "kernel_", None), "span", None), "source", None)
@@ -259,7 +255,7 @@ def check_row_indices(given: np.ndarray, n: int) -> None:
 
 
 def fit_by_dictionary(
-    estimator: BaseEstimator, similarity: BoundKernel, rows: Any, options: DictionaryOptions
+    estimator: Any, similarity: BoundKernel, rows: Any, options: DictionaryOptions
 ) -> DictionaryState:
     """Fit the dictionary ``approximation`` to training rows: the given points, or selected ones."""
     points = estimator.approximation.points

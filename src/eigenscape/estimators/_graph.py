@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import check_precomputed, checked_sparse
 from eigenscape._parameters import check_enough
+from eigenscape._typing import is_sparse
+from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, spectral_attributes
-from eigenscape.estimators._types import Metric
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.row_index import RowIndex, canonical_csr
+from eigenscape.graph.row_index import RowIndex, canonical_csr, distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
-from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, Metric, RadiusGraph
 from eigenscape.pieces import embed_columns, merge_columns, split_graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 #: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
+_NOT_ROWS = "anchors need dense rows and the Euclidean metric, got"
 #: Treatments of several components for which the graph stays in one part.
 ON_DISCONNECTED = ("connect", "whole", "raise")
 
@@ -199,6 +199,46 @@ def _check_stored(table: Any, n_neighbors: int) -> None:
         )
 
 
+def check_anchors(
+    estimator: Any, X: Any, neighborhood: Neighborhood | None, weights: np.ndarray | None
+) -> int:
+    """Return the number of anchors of ``approximation``; raise ValueError if other arguments allow none.
+
+    ``neighborhood`` is None if the samples have no graph of rows."""
+    anchors, n_components = estimator.approximation, estimator.n_components
+    if neighborhood is None:
+        raise ValueError(
+            f"anchors need a graph of rows, got affinity={estimator.affinity!r}; use"
+            " affinity='nearest_neighbors', or a Dictionary for a kernel between all samples"
+        )
+    count, metric, on_disconnected = anchors.n, neighborhood.option.metric, estimator.on_disconnected
+    if count < n_components + 1:
+        raise ValueError(
+            f"{anchors!r} are too few for n_components={n_components}, which need at least"
+            f" {n_components + 1}; raise n"
+        )
+    if is_sparse(X) or X.ndim == 1:
+        raise ValueError(
+            f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave out approximation"
+        )
+    if metric not in ("euclidean", "l2"):
+        raise ValueError(f"{_NOT_ROWS} metric={metric!r}; leave out approximation")
+    if on_disconnected not in ("connect", "raise"):
+        raise ValueError(
+            f"anchors need one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
+        )
+    refuse_weights(weights, "anchors", "the map counts every sample once")
+    if count > X.shape[0] or count > (n_distinct := len(distinct_rows(X)[0])):
+        found = f"n_samples={X.shape[0]}" if count > X.shape[0] else f"{n_distinct} distinct ones"
+        raise ValueError(f"{anchors!r} need as many samples, got {found}; lower n")
+    return int(count)
+
+
+def anchor_attributes(embedding: Embedding) -> dict[str, Any]:
+    """Return the fitted attributes that describe the anchors."""
+    return {"anchors_": embedding.kernel.weights.anchors}  # type: ignore[attr-defined]
+
+
 class Vertices(NamedTuple):
     """A graph whose vertices are points."""
 
@@ -213,7 +253,7 @@ class Vertices(NamedTuple):
         return values if self.vertex is None else values[self.vertex]
 
 
-def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
+def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
     """Return the given graph, or the neighbourhood graph of the distinct rows of ``X``.
 
     ``regularization`` is added to its diagonal.
@@ -235,7 +275,7 @@ def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
     return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
 
 
-def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
+def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
     """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
     option = given_graph(estimator.affinity, estimator.n_neighbors, estimator.metric, name="affinity")
     if option.metric == "precomputed":

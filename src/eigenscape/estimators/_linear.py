@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import given_coordinates, validate_rows
+from eigenscape.estimators._running import rowwise
 from eigenscape.methods.component_count import NComponents
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 class LinearMixin:
@@ -59,7 +56,7 @@ class LinearMixin:
         return self._match_dtype(Y, self._inverse(Y))
 
 
-def check_rows(estimator: BaseEstimator, X: Any) -> Any:
+def check_rows(estimator: Any, X: Any) -> Any:
     """Validate training data of at least two samples; record the number and names of features."""
     rows = validate_rows(
         estimator, X, reset=True, accept_sparse=estimator._sparse or False, ensure_min_samples=2

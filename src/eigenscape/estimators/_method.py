@@ -1,4 +1,4 @@
-"""The description of a method: the class attribute ``_method`` of its estimator.
+"""The description of a method: the class attribute ``_method`` of its estimator, and types of parameters.
 
 The command line, the explorer, reports and model files read it. Every described subclass of ``Estimator`` is
 known to them as soon as it is defined.
@@ -6,12 +6,27 @@ known to them as soon as it is defined.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from eigenscape._memory import BLOCK_BYTES, available_bytes
-from eigenscape.options import flattened
+from eigenscape.kernels.base import Kernel
+from eigenscape.options import Graph, Solver, flattened
+from eigenscape.solvers import EigenSolver
+from eigenscape.solvers.policy import SolverName
+
+#: Name of a kernel, a function of two samples, or a kernel.
+KernelLike: TypeAlias = str | Callable[[Any, Any], float] | Kernel
+#: A graph of samples, or a kernel between all of them.
+AffinityLike: TypeAlias = Graph | KernelLike
+#: Value of ``random_state``.
+Seed: TypeAlias = int | np.random.RandomState | None
+#: Value of ``eigen_solver`` for a dense matrix, and for the sparse matrix of a graph.
+DenseSolver: TypeAlias = Literal["auto", "dense", "lanczos"] | EigenSolver | Solver
+GraphSolver: TypeAlias = SolverName | EigenSolver | Solver
 
 #: Affinities that are graphs; None if a graph object is given.
 _SPARSE_AFFINITIES = (None, "nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")

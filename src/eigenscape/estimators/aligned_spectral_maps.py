@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.estimators._affinity import graph_samples
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Neighborhood, given_graph
+from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._types import GraphSolver, Metric, Seed
 from eigenscape.estimators._verify import Verification
 from eigenscape.estimators._views import (
     ViewMap,
@@ -25,7 +25,7 @@ from eigenscape.estimators._views import (
     tables_by_name,
 )
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.solvers import NAMES
 
 #: Attributes that all views have in common.

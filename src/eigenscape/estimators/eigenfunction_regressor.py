@@ -7,10 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._rows import check_matrix
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 
 
 class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):

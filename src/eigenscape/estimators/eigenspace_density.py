@@ -20,12 +20,10 @@ from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_count, check_enough, check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
-from eigenscape.estimators._collections import averaged, rowwise
 from eigenscape.estimators._embedder import copy_features
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import running
+from eigenscape.estimators._method import Method, Seed
+from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.estimators._span import measure_span, resolve_span
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
 from eigenscape.estimators._distances import bind_distance
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
+from eigenscape.options import Metric
 
 
 class FastMap(KernelEstimator):

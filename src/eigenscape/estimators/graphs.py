@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from eigenscape._parameters import check_count, check_enough
 from eigenscape._threads import kept_threads
 from eigenscape.estimators._graph import check_graph
-from eigenscape.estimators._types import GraphSolver, Seed
+from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding

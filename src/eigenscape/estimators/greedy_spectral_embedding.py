@@ -15,7 +15,6 @@ from eigenscape.dictionary.source import PointArray, divided_source, kernel_sour
 from eigenscape.distributed import check_in_memory
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import KernelEstimator, spectral_attributes
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
@@ -26,7 +25,7 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_chunk, check_input
-from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._running import by_blocks, fitting, running
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points

@@ -11,15 +11,14 @@ from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumM
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._ordinal import ordinal_isomap_result
-from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import geodesic_dtype, isomap
 from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.options import Landmarks, Ordinal
+from eigenscape.options import Graph, Landmarks, Metric, Ordinal
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 

@@ -11,13 +11,11 @@ from eigenscape._numbers import as_contiguous_float64
 from eigenscape._parameters import check_choice, check_enough, check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._graph import Vertices, vertices
 from eigenscape.estimators._linear import check_rows
-from eigenscape.estimators._method import Method
+from eigenscape.estimators._method import Method, Seed
 from eigenscape.estimators._rows import check_input, check_matrix, given_coordinates
-from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert

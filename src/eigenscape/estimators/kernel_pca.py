@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
 from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
@@ -16,8 +16,7 @@ from eigenscape.estimators._dictionary import (
     width_attributes,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import DenseSolver, Seed
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
@@ -25,9 +24,6 @@ from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class KernelPCA(InverseMixin, KernelEstimator):
@@ -182,7 +178,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: Any = None) -> FitResult:
         check_components(self.n_components, X)
         if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)

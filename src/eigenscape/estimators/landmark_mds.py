@@ -23,15 +23,14 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
     landmark_samples,
 )
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Method, Seed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.landmark_mds import OTHER_LANDMARKS, LandmarkSearch, landmark_mds
 from eigenscape.methods.mds import Indefinite
-from eigenscape.options import Landmarks
+from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order, SolverConfig
 
 

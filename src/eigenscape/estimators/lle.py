@@ -7,18 +7,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigenscape._parameters import Limits
-from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    anchor_attributes,
+    check_anchors,
+    given_neighborhood,
+    neighborhood_graph,
+)
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
+from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
-from eigenscape.options import Anchors, KNNGraph, SpanningTree
+from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from eigenscape._parameters import check_enough
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_rows
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.options import Graph

@@ -11,10 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import NOT_NEGATIVE, check_count, check_enough, check_parameters
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.manifold_parzen import ParzenDensity, choose_parameters, local_tangents

@@ -14,12 +14,12 @@ from eigenscape.estimators._distances import (
     bind_distance,
 )
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
+from eigenscape.options import Metric
 from eigenscape.solvers import Order
 
 

@@ -12,13 +12,12 @@ from eigenscape.estimators._landmarks import (
     landmark_attributes,
     landmark_samples,
 )
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Method, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import metric_map
-from eigenscape.options import Landmarks
+from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 

@@ -15,10 +15,9 @@ from eigenscape._parameters import check_count, check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
     Membership,

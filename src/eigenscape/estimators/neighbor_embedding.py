@@ -6,12 +6,11 @@ from typing import Any, Literal
 
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Method, Seed
 from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
 from eigenscape.solvers import SolverConfig
 

@@ -10,15 +10,15 @@ from scipy.spatial.distance import squareform
 from eigenscape._numbers import check_symmetric
 from eigenscape._parameters import check_enough
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._types import Metric, Seed
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, require_pair_memory
+from eigenscape.options import Metric
 
 
 class OrdinalMDS(Estimator):

@@ -12,11 +12,10 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import KernelEstimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import check_input, check_matrix
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.methods.oriented_pca import (
     Criterion,
     Orientation,

@@ -13,9 +13,9 @@ from eigenscape._parameters import POSITIVE
 from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import check_coordinates, check_input
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge

@@ -11,11 +11,10 @@ from eigenscape._parameters import check_count
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
 
 ON_DISCONNECTED = ("connect", "raise")

@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, fit_ppca

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._parameters import check_count, check_enough, check_parameters
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
