@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_enough, check_gamma
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, spectral_result
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._dictionary import (
     dictionary_attributes,
     dictionary_options,
@@ -147,9 +147,7 @@ class GraphSamples:
         attributes, kernel = dict(attributes or {}), split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
             attributes["width_"] = kernel.weight.scale
-        return self.graph.result(
-            embedding, split.labels, n_components, self.weights, attributes, spectral=True
-        )
+        return self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +175,7 @@ class KernelSamples:
     ) -> FitResult:
         """Return the fit result for an embedding of the samples, with further fitted attributes."""
         described = {**component_attributes(split.labels), **width_attributes(self.kernel)}
-        return spectral_result(embedding, {**described, **(attributes or {})})
+        return FitResult(embedding, {**described, **(attributes or {})})
 
 
 class AffinityMixin:

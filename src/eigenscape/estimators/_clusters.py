@@ -14,7 +14,7 @@ from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, fit_affinity_dictionary
-from eigenscape.estimators._base import FitResult, spectral_result
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._dictionary import TrainingRows, warn_if_disconnected
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import rowwise, running
@@ -166,7 +166,7 @@ def map_by_dictionary(estimator: Any, rows: Any) -> FitResult:
     state, given, attributes = fit_affinity_dictionary(estimator, rows, options, n_components)
     model = greedy_spectral_map(state, given, n_components, rows.stored)
     warn_if_disconnected(model, estimator.on_disconnected)
-    return spectral_result(model, attributes)
+    return FitResult(model, attributes)
 
 
 def cluster_by_dictionary(estimator: Any, X: Any, weights: np.ndarray | None) -> FitResult:

@@ -13,7 +13,7 @@ from eigenscape._numbers import check_precomputed, checked_sparse
 from eigenscape._parameters import check_enough
 from eigenscape._typing import is_sparse
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, spectral_attributes
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree
@@ -140,9 +140,9 @@ class SampleGraph:
         weights: np.ndarray | None = None,
         attributes: Mapping[str, Any] | None = None,
         *,
-        spectral: bool = False,
+        has_kernel: bool = True,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, which has a kernel if it is ``spectral``.
+        """Return the fit result for an embedding of the vertices, with further fitted attributes.
 
         ``labels`` are the components of the vertices, and their ``weights`` may be None."""
         described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
@@ -153,9 +153,7 @@ class SampleGraph:
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
             embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
-        if spectral:
-            described |= spectral_attributes(embedding)
-        return FitResult(embedding, described, vertex)
+        return FitResult(embedding, described, vertex, has_kernel=has_kernel)
 
 
 def component_attributes(labels: np.ndarray) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from eigenscape._numbers import check_numbers, check_symmetric, check_zero_diago
 from eigenscape._parameters import check_enough
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
-from eigenscape.estimators._base import FitResult, spectral_attributes
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._distances import DistanceSpectrum
 from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
 from eigenscape.graph.neighbors import neighbor_index
@@ -242,5 +242,4 @@ def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResu
         which = np.unique(result.vertex, return_index=True)[1][which]
     searches = [each.search for each in results if each.search is not None]
     spectrum = DistanceSpectrum(results[0].distances) if len(results) == 1 else None
-    described = {**spectral_attributes(result.embedding), **landmark_attributes(choice, which, searches)}
-    return result.with_attributes({**described, "_spectrum_": spectrum})
+    return result.with_attributes({**landmark_attributes(choice, which, searches), "_spectrum_": spectrum})

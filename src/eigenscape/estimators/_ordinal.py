@@ -37,7 +37,8 @@ def ordinal_isomap_result(estimator: Any, X: Any, landmarks: Landmarks | None) -
         "n_iter_": max(layout.n_iter for layout in layouts),
         "_spectrum_": None,
     }
-    return graph.result(join(maps, split, n), split.labels, n).with_attributes(attributes)
+    embedding = join(maps, split, n)
+    return graph.result(embedding, split.labels, n, None, attributes, has_kernel=False)
 
 
 def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:

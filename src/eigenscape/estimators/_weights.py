@@ -120,7 +120,6 @@ def embed_weighted(
     embedding = result.embedding
     if by_table:
         embedding = embed_columns(embedding, kept, None, X, coordinates.shape[1], weights)
-        attributes["kernel_"] = embedding.kernel
     coordinates[others] = embedding.transform(X[others])
     if "labels_" in attributes:
         attributes["labels_"] = attributes["_rule_"].predict(coordinates).astype(np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.exceptions import RankError
@@ -125,4 +125,4 @@ class FastMap(KernelEstimator):
         landmarks = np.unique(pivots)
         model = fastmap(to_landmarks(distance, landmarks), landmarks, pivots)
         model = with_components(model, self.n_components, remedy=", or use LandmarkMDS")
-        return spectral_result(model, {"pivots_": pivots, "landmarks_": landmarks}, training=X)
+        return FitResult(model, {"pivots_": pivots, "landmarks_": landmarks}, training=X)

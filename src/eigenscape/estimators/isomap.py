@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
@@ -221,10 +221,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         for part, some in zip(split.parts, split.weights_of(weights), strict=True):
             found = isomap(part, n, solver, weights=some, **options)
             maps.append(with_components(found, n if split.is_whole else 1, self.order))
-        result = graph.result(join(maps, split, n, weights), split.labels, n, weights)
         distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
         spectrum = DistanceSpectrum(distance, split.weights_of(weights)[0]) if len(maps) == 1 else None
-        return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
+        embedding = join(maps, split, n, weights)
+        return graph.result(embedding, split.labels, n, weights, {"_spectrum_": spectrum})
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.

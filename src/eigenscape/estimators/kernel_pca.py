@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
@@ -192,7 +192,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
             storage=self._solver_option().storage,
             weights=weights,
         )
-        return spectral_result(with_components(model, self.n_components, self.order), attributes)
+        return FitResult(with_components(model, self.n_components, self.order), attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
@@ -206,7 +206,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
         options = dictionary_options(self, "additive")
         state = fit_by_dictionary(self, similarity, rows, options)
         model = greedy_embedding(state, options, self.n_components, rows.stored)
-        return spectral_result(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+        return FitResult(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
 
     def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
         """Bind the kernel to training rows; also return its fitted attributes."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
@@ -220,7 +220,7 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             model = self._fit_landmarks(landmarks, indices, solver)
             attributes = landmark_attributes(options, indices)
         model = with_components(model, self.n_components, self.order, OTHER_LANDMARKS)
-        return spectral_result(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
+        return FitResult(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
 
     def _fit_landmarks(
         self, landmarks: BoundKernel, indices: np.ndarray | None, solver: SolverConfig

@@ -14,7 +14,7 @@ from eigenscape.estimators._affinity import (
     fit_affinity_dictionary,
     with_labels,
 )
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import TrainingRows, projection_error, warn_if_disconnected
 from eigenscape.estimators._graph import anchor_attributes, check_anchors
 from eigenscape.estimators._inverse import InverseMixin
@@ -243,4 +243,4 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         state, given, attributes = fit_affinity_dictionary(self, rows, options, self.n_components)
         model = greedy_laplacian_eigenmaps(state, given, self.n_components, rows.stored)
         warn_if_disconnected(model, self.on_disconnected)
-        return spectral_result(model, attributes)
+        return FitResult(model, attributes)

@@ -216,7 +216,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         if self.approximation is not None:
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
             attributes = anchor_attributes(model)
-            return graph.result(model, split.labels, n_components, None, attributes, spectral=True)
+            return graph.result(model, split.labels, n_components, None, attributes)
         weights = vertex_weights(weights, graph.vertex)
         maps = [
             locally_linear_embedding(
@@ -225,7 +225,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             for part, gram, measure in zip(split.parts, grams, split.weights_of(weights), strict=True)
         ]
         embedding = join(maps, split, n_components, weights)
-        return graph.result(embedding, split.labels, n_components, weights, spectral=True)
+        return graph.result(embedding, split.labels, n_components, weights)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
@@ -163,7 +163,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             weights=weights,
         )
         model = with_components(model, self.n_components, self.order)
-        return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
+        return FitResult(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
         """Validate ``centering``; None for equal weights."""

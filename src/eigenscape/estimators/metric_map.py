@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
@@ -174,4 +174,4 @@ class MetricMap(KernelEstimator):
         )
         attributes = {**landmark_attributes(options, landmarks), "references_": landmarks[references]}
         del attributes["landmark_steps_"]
-        return spectral_result(model, attributes, training=X)
+        return FitResult(model, attributes, training=X)

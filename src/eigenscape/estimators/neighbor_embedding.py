@@ -155,14 +155,13 @@ class NeighborEmbedding(Estimator):
         eigenmap = laplacian_eigenmaps(affinity, self.n_components, solver)
         require_eigenfunctions(eigenmap, self.n_components)
         model = neighbor_embedding(affinity, eigenmap.coordinates, options)
-        return graph.result(model, split.labels, self.n_components).with_attributes(
-            {
-                "converged_": bool(model.layout.movement <= options.tol),
-                "kl_divergence_": model.kl_divergence,
-                "movement_": model.layout.movement,
-                "n_iter_": model.layout.n_iter,
-            }
-        )
+        attributes = {
+            "converged_": bool(model.layout.movement <= options.tol),
+            "kl_divergence_": model.kl_divergence,
+            "movement_": model.layout.movement,
+            "n_iter_": model.layout.n_iter,
+        }
+        return graph.result(model, split.labels, self.n_components, None, attributes, has_kernel=False)
 
     def _layout_options(self) -> LayoutOptions:
         """Return the parameters of the layout, checked."""

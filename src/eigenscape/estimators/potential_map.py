@@ -164,15 +164,14 @@ class PotentialMap(Estimator):
                 f" max_iter={options.max_iter}, at {model.layout.stress:.3g}; raise max_iter or tol",
                 ConvergenceWarning,
             )
-        return graph.result(model, split.labels, options.n_components).with_attributes(
-            {
-                "stress_": model.layout.stress,
-                "n_steps_": walk.n_steps,
-                "entropies_": walk.entropies,
-                "cell_labels_": model.cells[graph.vertex],
-                "n_iter_": model.layout.n_iter,
-            }
-        )
+        attributes = {
+            "stress_": model.layout.stress,
+            "n_steps_": walk.n_steps,
+            "entropies_": walk.entropies,
+            "cell_labels_": model.cells[graph.vertex],
+            "n_iter_": model.layout.n_iter,
+        }
+        return graph.result(model, split.labels, options.n_components, None, attributes, has_kernel=False)
 
     def _options(self) -> PotentialOptions:
         """Return the parameters of the map, checked."""
