@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,12 +36,9 @@ from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.normalize import DividedKernel
-from eigenscape.options import EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
+from eigenscape.options import GRAPH_NAMES, EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 from eigenscape.solvers import NAMES, SolverConfig
-
-#: Names of affinities that are sparse graphs.
-GRAPHS = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class AffinityOptions:
                 " contains distances) or 'precomputed' (similarities)"
             )
         neighborhood = None
-        if isinstance(affinity, str) and affinity in GRAPHS:
+        if isinstance(affinity, str) and affinity in GRAPH_NAMES:
             metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
             kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
             neighborhood = Neighborhood(kind(estimator.n_neighbors, metric), n_jobs)
@@ -84,7 +81,7 @@ class AffinityOptions:
             return Gaussian(self.gamma, scale="local")
         if isinstance(self.affinity, str) and self.affinity in ("laplacian", "laplace"):
             return Laplace(self.gamma, scale="local")
-        return kernel_by_name(self.affinity, "affinity", GRAPHS, gamma=self.gamma)
+        return kernel_by_name(self.affinity, "affinity", GRAPH_NAMES, gamma=self.gamma)
 
 
 def bind_affinity(
@@ -137,16 +134,12 @@ class GraphSamples:
         return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
-        self,
-        embedding: Any,
-        split: Split,
-        n_components: int,
-        attributes: Mapping[str, Any] | None = None,
+        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
     ) -> FitResult:
         """Return the fit result for an embedding of the vertices, with further fitted attributes."""
-        attributes, kernel = dict(attributes or {}), split.parts[0].kernel
+        kernel = split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            attributes["width_"] = kernel.weight.scale
+            attributes = {**attributes, "width_": kernel.weight.scale}
         return self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
 
 
@@ -167,15 +160,11 @@ class KernelSamples:
         )
 
     def result(
-        self,
-        embedding: Any,
-        split: Split,
-        n_components: int,
-        attributes: Mapping[str, Any] | None = None,
+        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
     ) -> FitResult:
         """Return the fit result for an embedding of the samples, with further fitted attributes."""
         described = {**component_attributes(split.labels), **width_attributes(self.kernel)}
-        return FitResult(embedding, {**described, **(attributes or {})})
+        return FitResult(embedding, {**described, **attributes})
 
 
 class AffinityMixin:

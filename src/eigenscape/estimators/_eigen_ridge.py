@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
-from eigenscape._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
+from eigenscape._parameters import POSITIVE, check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._embedder import copy_features
@@ -45,12 +45,11 @@ _STABLE = 0.1
 class EigenRidgeMixin:
     """Fit of an embedder to all rows, and of a ridge regression to the labelled ones."""
 
-    _limits: ClassVar = {"alpha": POSITIVE, "smoothness": NOT_NEGATIVE}
+    _limits: ClassVar = {"alpha": POSITIVE}
 
     embedder: Any
     n_functions: Any
     alpha: Any
-    smoothness: Any
     prefit: bool
     n_jobs: int | None
     verbose: bool
@@ -152,7 +151,6 @@ class EigenRidgeMixin:
             wanted = min(max(_FEWEST_FUNCTIONS, n_labels), _MOST_FUNCTIONS)
             return LaplacianEigenmaps(
                 max(1, min(wanted, n_distinct - 1)),
-                n_neighbors=max(1, min(10, max(5, n_distinct // 4), n_distinct - 1)),
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
@@ -173,7 +171,7 @@ class EigenRidgeMixin:
         return RidgeGrid(
             counts,
             _ALPHAS if self.alpha == "auto" else (float(self.alpha),),
-            _SMOOTHNESS if self.smoothness == "auto" else (float(self.smoothness),),
+            _SMOOTHNESS,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from eigenscape._memory import BLOCK_BYTES, available_bytes
 from eigenscape.kernels.base import Kernel
-from eigenscape.options import Graph, Solver, flattened
+from eigenscape.options import GRAPH_NAMES, Graph, Solver, flattened
 from eigenscape.solvers import EigenSolver
 from eigenscape.solvers.policy import SolverName
 
@@ -28,8 +28,6 @@ Seed: TypeAlias = int | np.random.RandomState | None
 DenseSolver: TypeAlias = Literal["auto", "dense", "lanczos"] | EigenSolver | Solver
 GraphSolver: TypeAlias = SolverName | EigenSolver | Solver
 
-#: Affinities that are graphs; None if a graph object is given.
-_SPARSE_AFFINITIES = (None, "nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 # All numbers here and in the descriptions are measured (tests/app/cli/test_memory_estimates.py).
 _DEFAULT_NEIGHBORS = 10
 _DEFAULT_LANDMARKS = 200  # if their number is determined during the fit
@@ -77,7 +75,7 @@ class Memory:
             return rows + edges + _CELL_MATRICES * 8.0 * min(parameters["n_landmarks"], n_rows) ** 2
         if landmarks is not None:
             return rows + 8.0 * n_rows * (landmarks if isinstance(landmarks, int) else _DEFAULT_LANDMARKS)
-        if self.square and parameters.get("affinity", "") not in _SPARSE_AFFINITIES:
+        if self.square and parameters.get("affinity", "") not in (None, *GRAPH_NAMES):
             square = 8.0 * self.square * n_rows**2
             return rows + (min(square, available_bytes() / 2) if self.blocked else square)
         search = min(_SEARCH_BYTES, 4.0 * n_rows**2)

@@ -197,7 +197,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             ):
                 each.embedding_ = check_coordinates(table, coordinates[start + own.graph.vertex])
                 each._model_ = embedding
-                each.__dict__.update(own.result(embedding, split, n_components).fitted())
+                each.__dict__.update(own.result(embedding, split, n_components, {}).fitted())
                 start += own.graph.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))

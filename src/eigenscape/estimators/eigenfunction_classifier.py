@@ -53,9 +53,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
     Other Parameters
     ----------------
-    smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
-        between 1 and 2 by the leave-one-out error of the labelled rows.
     class_weight : {"balanced"}, dict or None, default=None
         Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
         labelled, and if rare classes matter as much as common ones.
@@ -105,7 +102,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         *,
         n_functions: int | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
-        smoothness: float | Literal["auto"] = "auto",
         class_weight: Any = None,
         prefit: bool = False,
         n_jobs: int | None = None,
@@ -114,7 +110,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         self.embedder = embedder
         self.n_functions = n_functions
         self.alpha = alpha
-        self.smoothness = smoothness
         self.class_weight = class_weight
         self.prefit = prefit
         self.n_jobs = n_jobs

@@ -46,9 +46,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
 
     Other Parameters
     ----------------
-    smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
-        between 1 and 2 by the leave-one-out error of the labelled rows.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -88,7 +85,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         *,
         n_functions: int | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
-        smoothness: float | Literal["auto"] = "auto",
         prefit: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -96,7 +92,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         self.embedder = embedder
         self.n_functions = n_functions
         self.alpha = alpha
-        self.smoothness = smoothness
         self.prefit = prefit
         self.n_jobs = n_jobs
         self.verbose = verbose
