@@ -27,7 +27,7 @@ from eigenscape.estimators._graph import (
     neighborhood_graph,
 )
 from eigenscape.estimators._method import AffinityLike, KernelLike
-from eigenscape.estimators._weights import refuse_weights, vertex_codes
+from eigenscape.estimators._weights import refuse_weights, vertex_codes, vertex_weights
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
@@ -103,8 +103,7 @@ def graph_samples(
 ) -> GraphSamples:
     """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
     graph = neighborhood_graph(X, neighborhood, n_components)
-    if weights is not None:
-        weights = np.bincount(graph.vertex, weights=weights)
+    weights = vertex_weights(weights, graph.vertex)
     return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
 
 

@@ -371,6 +371,17 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -
     return weights
 
 
+def take_rows(X: Any, which: np.ndarray) -> Any:
+    """Return some rows of data that have not been validated, in the same form."""
+    if isinstance(X, list):
+        return [X[i] for i in which]
+    if hasattr(X, "iloc"):
+        return X.iloc[which]
+    if hasattr(X, "obsm"):  # AnnData
+        return X[which]
+    return X.tocsr()[which] if is_sparse(X) else np.asarray(X)[which]
+
+
 def valid_rows(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows with a positive weight and their weights, which are 1 for None."""
     if weights is None:

@@ -16,15 +16,15 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_count, check_enough, check_parameters
-from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.estimators._embedder import copy_features
 from eigenscape.estimators._method import Method, Seed
+from eigenscape.estimators._rows import take_rows
 from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.estimators._span import measure_span, resolve_span
 from eigenscape.estimators.kernel_pca import KernelPCA
+from eigenscape.kernels.base import n_points
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
 
 #: Coordinates of the default embedder.
@@ -167,8 +167,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             self.embedder_ = self.embedder if self.prefit else self._new_embedder(X).fit(X)
             coordinates = self._coordinates(self.embedder_, X)
             copy_features(self, self.embedder_)
-            self.span_distance_ = resolve_span(self.embedder_, _first_rows(X), self.span_distance)
-            folds = self._folds(_indexable(X), coordinates, seed)
+            self.span_distance_ = resolve_span(self.embedder_, take_rows(X, np.arange(2)), self.span_distance)
+            folds = self._folds(X, coordinates, seed)
             self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
             scale = _scale(coordinates)
             self._density_ = _density(self._mixture(coordinates / scale, self.n_mixtures_, seed), scale)
@@ -200,7 +200,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     def _new_embedder(self, X: Any) -> Any:
         if self.embedder is not None:
             return clone(self.embedder)
-        smallest = _n_rows(X) - -(-_n_rows(X) // self.cv)  # rows of the smallest fold
+        smallest = n_points(X) - -(-n_points(X) // self.cv)  # rows of the smallest fold
         return KernelPCA(
             max(1, min(_COORDINATES, smallest - 1)), n_jobs=self.n_jobs, random_state=self.random_state
         )
@@ -213,11 +213,12 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         for fitted, left_out in KFold(self.cv, shuffle=True, random_state=seed).split(coordinates):
             embedder, inside = self.embedder_, coordinates[fitted]
             if not self.prefit:
-                embedder = clone(self.embedder_).fit(X[fitted])
-                inside = self._coordinates(embedder, X[fitted])
-            scale = _scale(inside)
-            outside = np.asarray(embedder.transform(X[left_out]), dtype=np.float64)
-            folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, X[left_out])))
+                rows = take_rows(X, fitted)
+                embedder = clone(self.embedder_).fit(rows)
+                inside = self._coordinates(embedder, rows)
+            scale, rows = _scale(inside), take_rows(X, left_out)
+            outside = np.asarray(embedder.transform(rows), dtype=np.float64)
+            folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, rows)))
         return folds
 
     def _choose_mixtures(self, folds: list[_Fold], seed: int) -> tuple[int, np.ndarray]:
@@ -261,7 +262,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     def _span(self, embedder: Any, X: Any) -> np.ndarray:
         if self.span_distance_ == "none":
-            return np.zeros(_n_rows(X))
+            return np.zeros(n_points(X))
         return measure_span(embedder, X, self.span_distance_)
 
     def _join(self, log_density: np.ndarray, span: np.ndarray) -> np.ndarray:
@@ -428,25 +429,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         inner = KernelPCA() if self.embedder is None or isinstance(self.embedder, type) else self.embedder
         tags.input_tags = get_tags(inner).input_tags
         return tags
-
-
-def _indexable(X: Any) -> Any:
-    """Return rows, or AnnData, that can be indexed by arrays; the embedder refuses what it does not take."""
-    if is_sparse(X):
-        return checked_sparse(X).tocsr()
-    if hasattr(X, "iloc"):
-        return X.to_numpy()
-    return X if isinstance(X, np.ndarray) or hasattr(X, "obsm") else np.asarray(X)
-
-
-def _first_rows(X: Any) -> Any:
-    """Return two rows, with the names of their columns."""
-    return X.iloc[:2] if hasattr(X, "iloc") else _indexable(X)[:2]
-
-
-def _n_rows(X: Any) -> int:
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    return int(shape[0]) if shape else 1
 
 
 def _scale(coordinates: np.ndarray) -> np.ndarray:
