@@ -524,7 +524,7 @@ BAD = [
     ({"selection": [1, 39, 0, 5]}, "landmarks must be different points, but samples 39 and 0 are the same"),
     ({"selection": [0.5, 1.0]}, "selection must be one of"),
     ({"selection": 3}, "selection=3 must be one of"),
-    ({"selection": np.ones((4, 2))}, "landmarks given as points have 2 features, but the samples have 3"),
+    ({"selection": np.ones((4, 2))}, "selection has 2 features, but X has 3"),
     ({"selection": np.full((4, 3), np.nan)}, "selection contains NaN in 12 cell"),
     (
         {"selection": np.ones((4, 3))},

@@ -26,7 +26,7 @@ from eigenscape.dictionary.source import (
 )
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._rows import check_features, check_input
 from eigenscape.estimators._running import rowwise, running
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
@@ -151,8 +151,7 @@ def given_members(dictionary: Any, similarity: BoundKernel, X: PointArray) -> tu
             "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
         )
-    if points.shape[1] != X.shape[1]:
-        raise ValueError(f"points have the shape {points.shape}, but must have {X.shape[1]} features")
+    check_features(points, "points", X.shape[1])
     points = as_float64(points)
     check_numbers(points, "points")
     if is_sparse(X):

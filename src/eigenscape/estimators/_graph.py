@@ -226,9 +226,7 @@ def check_anchors(
             f"anchors need one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
         )
     refuse_weights(weights, "anchors", "the map counts every sample once")
-    if count > X.shape[0] or count > (n_distinct := len(distinct_rows(X)[0])):
-        found = f"n_samples={X.shape[0]}" if count > X.shape[0] else f"{n_distinct} distinct ones"
-        raise ValueError(f"{anchors!r} need as many samples, got {found}; lower n")
+    check_enough("n", count, count, len(distinct_rows(X)[0]), "distinct samples")
     return int(count)
 
 

@@ -15,6 +15,7 @@ from eigenscape.dictionary.landmarks import NAMES, choose_points
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._distances import DistanceSpectrum
 from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
+from eigenscape.estimators._rows import check_features
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
@@ -106,11 +107,7 @@ def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
         points[:] = list(landmarks)
     elif rows and given.ndim == 2 and given.dtype.kind in "fiu":
         points = given.tocsr().astype(np.float64) if is_sparse(given) else given.astype(np.float64)
-        if points.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"landmarks given as points have {points.shape[1]} features, but the samples have"
-                f" {X.shape[1]}"
-            )
+        check_features(points, "selection", X.shape[1])
         check_numbers(points, "selection")
     else:
         raise ValueError(

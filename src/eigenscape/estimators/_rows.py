@@ -175,6 +175,14 @@ def check_matrix(
     return values
 
 
+def check_features(values: Any, name: str, n_features: int) -> None:
+    """Raise ValueError unless a further argument has the features of ``X``."""
+    if values.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {values.shape[1]} features, but X has {n_features}; pass the features of X"
+        )
+
+
 def given_coordinates(estimator: Any, X: Any) -> np.ndarray:
     """Return the argument of ``inverse_transform``."""
     Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")

@@ -72,11 +72,6 @@ def _supports_single_pass(estimator: GreedySpectralEmbedding) -> bool:
     raise AttributeError(f"these parameters do not allow fitting to a stream: {reason}")
 
 
-def _fit_chunk(state: DictionaryState, chunk: PointArray, options: DictionaryOptions) -> DictionaryState:
-    """Continue with a chunk: with a tolerance, or with a dictionary of fixed size."""
-    return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
-
-
 class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     r"""Kernel PCA or spectral embedding with a dictionary selected in one pass over the data (Ouimet).
 
@@ -344,10 +339,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         n_seen = 0 if state is None else self.n_samples_seen_
         with running(self):
             X = check_chunk(self, X, reset=state is None, first_row=n_seen)
-            if state is None:
-                self._bind(TrainingRows(X))
-                state = initial_state(self._source_, X, options)
-            self._set_model(_fit_chunk(state, X, options), options)
+            self._set_model(self._fit_chunk(state, X, options), options)
             self._stream_ = self._embedding_ = None
         return self
 
@@ -442,13 +434,19 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         state: DictionaryState | None = None
         try:
             for chunk in CheckedChunks(self, chunks, first=True):
-                if state is None:
-                    self._bind(TrainingRows(chunk))
-                    state = initial_state(self._source_, chunk, options)
-                state = _fit_chunk(state, chunk, options)
+                state = self._fit_chunk(state, chunk, options)
         finally:
             if state is not None and state.moments.count:
                 self._set_model(state, options)
+
+    def _fit_chunk(
+        self, state: DictionaryState | None, chunk: PointArray, options: DictionaryOptions
+    ) -> DictionaryState:
+        """Continue a stream, or begin it, with a tolerance or with a dictionary of fixed size."""
+        if state is None:
+            self._bind(TrainingRows(chunk))
+            state = initial_state(self._source_, chunk, options)
+        return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
 
     def _bind(self, rows: Any) -> BoundKernel:
         """Bind the kernel to training rows; set ``gamma_`` and the source of kernel values."""

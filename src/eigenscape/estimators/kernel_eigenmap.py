@@ -14,7 +14,7 @@ from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Vertices, vertices
 from eigenscape.estimators._linear import check_rows
 from eigenscape.estimators._method import Method, Seed
-from eigenscape.estimators._rows import check_input, check_matrix, given_coordinates
+from eigenscape.estimators._rows import check_features, check_input, check_matrix, given_coordinates
 from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
@@ -316,11 +316,7 @@ class KernelEigenmap(Estimator):
         covariances: Any = self._kernels.covariances
         if not isinstance(centers, str):
             centers = check_matrix(centers, "centers")
-            if centers.shape[1] != n_features:
-                raise ValueError(
-                    f"centers has {centers.shape[1]} features, but X has {n_features}; pass an array of shape"
-                    f" (n_kernels, {n_features})"
-                )
+            check_features(centers, "centers", n_features)
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
             check_covariances(covariances, 1 if isinstance(centers, str) else len(centers), n_features)

@@ -205,12 +205,7 @@ class MixturePPCA(LatentMixin, Estimator):
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         check_enough("n_components", self.n_components, self.n_components, n_features, "features")
-        required = self.n_mixtures * (self.n_components + 1)
-        if n_samples < required:
-            raise ValueError(
-                f"n_mixtures={self.n_mixtures} planes of n_components={self.n_components} need at least"
-                f" {required} samples, got n_samples={n_samples}; lower n_mixtures or n_components"
-            )
+        check_enough("n_mixtures", self.n_mixtures, self.n_mixtures * (self.n_components + 1), n_samples)
 
     def _warn_if_degenerate(self, options: MixtureOptions) -> None:
         if self.degenerate_.any():

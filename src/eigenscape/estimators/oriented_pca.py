@@ -14,7 +14,7 @@ from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import KernelEstimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_matrix
+from eigenscape.estimators._rows import check_features, check_input, check_matrix
 from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.methods.oriented_pca import (
     Criterion,
@@ -259,11 +259,7 @@ class OrientedPCA(LinearMixin, KernelEstimator):
             return [X - _group_means(X, y)]
         self._check_columns("noise", noise)
         vectors = check_matrix(noise, "noise", training=True)
-        if vectors.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"noise has {vectors.shape[1]} features, but X has {X.shape[1]}; pass noise vectors with the"
-                " features of X"
-            )
+        check_features(vectors, "noise", X.shape[1])
         return [vectors]
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
