@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_count, check_enough, check_parameters
-from eigenscape.distributed import PREFIT, check_in_memory
-from eigenscape.estimators._embedder import copy_features
+from eigenscape.estimators._embedder import check_embedder, copy_features
 from eigenscape.estimators._method import Method, Seed
 from eigenscape.estimators._rows import take_rows
 from eigenscape.estimators._running import averaged, rowwise, running
@@ -184,16 +183,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     def _check_parameters(self, X: Any) -> None:
         check_parameters(self)
-        if self.embedder is not None or self.prefit:
-            kind = type(self.embedder)
-            if not (hasattr(kind, "fit") and hasattr(kind, "transform")):
-                raise TypeError(
-                    f"embedder={self.embedder!r} must be an estimator with transform, such as KernelPCA(10)"
-                    " or PCA(10)"
-                )
-        if self.prefit:
-            check_is_fitted(self.embedder)
-        check_in_memory(self, X, PREFIT)
+        check_embedder(self, X, "transform", "an estimator with transform, such as KernelPCA(10) or PCA(10)")
         if self.contamination != "auto" and not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination={self.contamination!r} must be 'auto' or a number in (0, 0.5]")
 
