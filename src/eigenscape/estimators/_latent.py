@@ -17,7 +17,7 @@ from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.observed_data import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import PPCAResult, WeightedSamples
+from eigenscape.methods.ppca_fit import PPCAResult
 from eigenscape.methods.probabilistic_pca import Posterior, draw_samples
 
 
@@ -182,8 +182,10 @@ def warn_if_stopped(estimator: Any) -> None:
     )
 
 
-def training_samples(estimator: Any, X: Any, sample_weight: ArrayLike | None) -> WeightedSamples:
-    """Validate the training data of a probabilistic model."""
+def training_samples(
+    estimator: Any, X: Any, sample_weight: ArrayLike | None
+) -> tuple[ObservedData, np.ndarray]:
+    """Validate the training data of a probabilistic model; also return their weights."""
     X = check_input(estimator, X, reset=True)
     X, weights = valid_rows(X, check_weights(sample_weight, X))
-    return WeightedSamples(observed_data(X, training=True), weights)
+    return observed_data(np.ascontiguousarray(X), training=True), weights  # the same sums in any layout

@@ -32,7 +32,7 @@ from eigenscape.methods.mixture_ppca import (
     run_mixture_em,
 )
 from eigenscape.methods.observed_data import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import PPCASamples, noise_floor
+from eigenscape.methods.ppca_fit import PPCASamples, WeightedSamples, noise_floor
 from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
@@ -159,7 +159,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self
         """
         with fitting(self):
-            given = training_samples(self, X, sample_weight)
+            given = WeightedSamples(*training_samples(self, X, sample_weight))
             self._fit(given, WeightedMixtureSamples(given))
         return self
 

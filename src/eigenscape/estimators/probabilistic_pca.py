@@ -15,7 +15,7 @@ from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
-from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, fit_ppca
+from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, WeightedSamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
     Posterior,
@@ -139,7 +139,7 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            self._fit(training_samples(self, X, sample_weight))
+            self._fit(WeightedSamples(*training_samples(self, X, sample_weight)))
         return self
 
     def _fit(self, samples: PPCASamples) -> None:
