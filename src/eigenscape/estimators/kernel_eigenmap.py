@@ -240,10 +240,12 @@ class KernelEigenmap(Estimator):
         with fitting(self):
             self._check_kernels()
             rows = check_rows(self, X)
+            given = self._given_kernels(rows.shape[1]) if self.basis == "kernels" else None
             graph_data = vertices(self, rows, graph)
-            solution, Y = (
-                self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
-            )
+            if given is None:
+                solution, Y = self._fit_features(graph_data)
+            else:
+                solution, Y = self._fit_kernels(graph_data, *given)
             self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
             self._inverse_ = {}
             self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
@@ -280,10 +282,11 @@ class KernelEigenmap(Estimator):
         self._map_ = result
         return result.transformation, result(graph_data.points)
 
-    def _fit_kernels(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
+    def _fit_kernels(
+        self, graph_data: Vertices, centers: Any, covariances: Any
+    ) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
         kernels, solver = self._kernels, self._solver_option()
-        centers, covariances = self._given_kernels(graph_data.points.shape[1])
         seed, tol = self._seed(), 1e-6 if solver.tol is None else float(solver.tol)
         sigma = None if isinstance(kernels.sigma, str) else float(kernels.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
