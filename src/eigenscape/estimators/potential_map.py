@@ -17,8 +17,6 @@ from eigenscape.methods.potential import PotentialOptions, potential_map
 from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
 
-ON_DISCONNECTED = ("connect", "raise")
-
 
 class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
@@ -155,7 +153,7 @@ class PotentialMap(Estimator):
             "lower n_landmarks",
         )
         graph = neighborhood_graph(X, given_neighborhood(self), options.n_components)
-        split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
+        split = split_graph(graph.graph, self.on_disconnected, choices=("connect", "raise"))
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)
         if not model.layout.converged:
