@@ -40,6 +40,7 @@ from eigenscape.methods.dictionary_fit import (
     check_size,
     fit_dictionary,
 )
+from eigenscape.options import Dictionary
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
 _EIGENVALUE_GAP = 1e-8
@@ -201,47 +202,41 @@ def check_n_distinct(size: int | None, X: PointArray) -> None:
 
 
 def select_members(
-    selection: Any,
-    size: int | None,
+    dictionary: Dictionary,
     similarity: BoundKernel,
     rows: Any,
     options: DictionaryOptions,
     source: KernelSource,
 ) -> tuple[PointArray, np.ndarray]:
-    """Select a dictionary by a non-greedy ``selection``; ``source`` has the kernel to approximate.
+    """Select the points of a dictionary that is not greedy; ``source`` has the kernel to approximate.
 
     Returns the points and their row indices, -1 for points that are not rows.
     """
-    X = rows.X
-    if isinstance(selection, str):
-        assert size is not None
-        check_n_distinct(size, X)
-        if selection == "rpcholesky":
-            empty = empty_dictionary(source, X, options.sum_to_one, options.n_jobs)
-            indices = select_by_random_pivots(empty, X, size, options.seed).indices
-            check_size(len(indices), size)
-            return X[indices], indices
-        source = kernel_source(similarity)
-        if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
-            raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
-        diagonal = source.diagonal(X, np.arange(n_points(X)))
-
-        def squared_distances(i: int) -> np.ndarray:
-            values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
-            return diagonal + diagonal[i] - 2 * values
-
-        indices = choose_points(X, squared_distances, selection, size, options.seed)
-        return X[indices], indices
-    if _are_row_indices(selection):
+    X, selection, size = rows.X, dictionary.selection, dictionary.size
+    if dictionary.points is not None:
+        return given_members(dictionary.points, similarity, X)
+    if not isinstance(selection, str):
         indices = np.asarray(selection)
         check_row_indices(indices, rows.n_rows)
         return rows.take(indices), indices.astype(np.int64)
-    return given_members(selection, similarity, X)
+    assert size is not None
+    check_n_distinct(size, X)
+    if selection == "rpcholesky":
+        empty = empty_dictionary(source, X, options.sum_to_one, options.n_jobs)
+        indices = select_by_random_pivots(empty, X, size, options.seed).indices
+        check_size(len(indices), size)
+        return X[indices], indices
+    source = kernel_source(similarity)
+    if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
+        raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
+    diagonal = source.diagonal(X, np.arange(n_points(X)))
 
+    def squared_distances(i: int) -> np.ndarray:
+        values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
+        return diagonal + diagonal[i] - 2 * values
 
-def _are_row_indices(selection: Any) -> bool:
-    given = np.asarray(None if hasattr(selection, "get_params") else selection)
-    return given.ndim == 1 and given.dtype.kind in "iu"
+    indices = choose_points(X, squared_distances, selection, size, options.seed)
+    return X[indices], indices
 
 
 def check_row_indices(given: np.ndarray, n: int) -> None:

@@ -289,8 +289,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """Fit a dictionary and the model to training rows, in memory or elsewhere."""
         similarity = self._bind(rows)
         if not self._is_greedy():
-            size = self._dictionary().size
-            members = select_members(self._selection(), size, similarity, rows, options, self._source_)
+            members = select_members(self._dictionary(), similarity, rows, options, self._source_)
             options = replace(options, members=members)
         self._set_model(rows.fit(self._source_, options), options, rows.stored)
 
@@ -490,19 +489,15 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """Return the parameter ``dictionary``, or its default."""
         return Dictionary() if self.dictionary is None else self.dictionary
 
-    def _selection(self) -> Any:
-        """Return how members are selected: by name, by row indices, or the given points."""
-        dictionary = self._dictionary()
-        return dictionary.selection if dictionary.points is None else dictionary.points
-
     def _is_greedy(self) -> bool:
-        return isinstance(self._selection(), str) and self._selection() == "greedy"
+        points, selection = self._dictionary().points, self._dictionary().selection
+        return points is None and isinstance(selection, str) and selection == "greedy"
 
     def _options(self) -> DictionaryOptions:
         """Validate the parameters and return the options of the dictionary."""
         check_parameters(self)
         check_gamma(self.kernel, self.gamma)
-        dictionary, selection = self._dictionary(), self._selection()
+        dictionary = self._dictionary()
         if self.normalize_first and self.normalization != "divisive":
             raise ValueError(
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"
@@ -512,8 +507,9 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if not self._is_greedy():
             if dictionary.tol is not None:
                 raise ValueError(f"tol={dictionary.tol!r} is for selection='greedy' only; leave it None")
-            if isinstance(selection, str) and dictionary.size is None:
-                raise ValueError(f"selection={selection!r} needs size")
+            is_named = dictionary.points is None and isinstance(dictionary.selection, str)
+            if is_named and dictionary.size is None:
+                raise ValueError(f"selection={dictionary.selection!r} needs size")
         return DictionaryOptions(
             dictionary.tol if given else _DEFAULT_TOL,
             dictionary.size if given else _DEFAULT_SIZE,
