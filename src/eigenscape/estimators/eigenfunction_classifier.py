@@ -123,7 +123,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All rows, in the form that ``embedder`` takes. With ``prefit=True`` the labelled rows suffice.
         y : array-like of shape (n_samples,)
-            Labels. -1, and among objects None or NaN, mean that a row is unlabelled.
+            Labels. -1, None, NaN and empty text mean that a row is unlabelled.
 
         Returns
         -------
