@@ -3,9 +3,9 @@
 Every method is a data-dependent kernel; its eigenfunctions embed the training set and every later point.
 """
 
+# ruff: noqa: F403, F405 (type checkers learn the estimators from their room)
 from __future__ import annotations
 
-from eigenscape import estimators
 from eigenscape._lazy import attach
 
 TYPE_CHECKING = False  # to type checkers it is True; importing typing would take most of the import time
@@ -13,10 +13,43 @@ TYPE_CHECKING = False  # to type checkers it is True; importing typing would tak
 __version__ = "0.2.0.dev0"
 
 __all__ = [
+    "PCA",
+    "AlignedSpectralMaps",
+    "ClassicalMDS",
+    "DiffusionMap",
+    "DistortionDiscriminantAnalysis",
+    "EigenfunctionClassifier",
+    "EigenfunctionRegressor",
+    "EigenspaceDensity",
+    "FactorAnalysis",
+    "FastMap",
+    "GreedySpectralEmbedding",
+    "Isomap",
+    "KernelEigenmap",
+    "KernelPCA",
+    "LandmarkMDS",
+    "LaplacianEigenmaps",
+    "LocalityPreservingProjection",
+    "LocallyLinearEmbedding",
+    "ManifoldParzen",
+    "MetricMap",
+    "MixturePPCA",
+    "NeighborEmbedding",
+    "OrdinalMDS",
+    "OrientedPCA",
+    "ParametricMap",
+    "PotentialMap",
+    "ProbabilisticPCA",
+    "ProjectionPursuit",
+    "ProjectionPursuitDensity",
+    "ProjectionPursuitRegressor",
+    "SpectralClustering",
+    "align",
     "datasets",
     "distributed",
     "exceptions",
     "explore",
+    "graph_embedding",
     "io",
     "kernels",
     "load",
@@ -29,7 +62,6 @@ __all__ = [
     "save",
     "sc",
 ]
-__all__ += estimators.__all__
 
 if TYPE_CHECKING:
     from eigenscape import (
@@ -46,7 +78,7 @@ if TYPE_CHECKING:
         sc,
     )
     from eigenscape.app.explore import explore
-    from eigenscape.estimators import *  # noqa: F403
+    from eigenscape.estimators import *
     from eigenscape.io import load, read, save
 
 _MODULES = (
@@ -63,7 +95,7 @@ _MODULES = (
     "sc",
 )
 _HOMES = {
-    **dict.fromkeys(estimators.__all__, "eigenscape.estimators"),
+    **dict.fromkeys(__all__, "eigenscape.estimators"),
     **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
     "explore": "eigenscape.app.explore",
     **{name: f"eigenscape.{name}" for name in _MODULES},

@@ -255,12 +255,15 @@ class OrientedPCA(LinearMixin, KernelEstimator):
         """Return the noise vectors, in one or several arrays."""
         if versions is not None:
             return [self._check_version(f"distorted[{k}]", each, X) - X for k, each in enumerate(versions)]
-        if noise is None:
-            return [X - _group_means(X, y)]
+        if noise is not None:
+            return [self._check_noise(noise, X.shape[1])]
+        return [X - _group_means(X, y)]
+
+    def _check_noise(self, noise: Any, n_features: int) -> np.ndarray:
         self._check_columns("noise", noise)
         vectors = check_matrix(noise, "noise", training=True)
-        check_features(vectors, "noise", X.shape[1])
-        return [vectors]
+        check_features(vectors, "noise", n_features)
+        return vectors
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:
         self._check_columns(name, version)
