@@ -515,7 +515,7 @@ def test_a_comparison_names_the_best_map(tmp_path, swiss):
         models,
         swiss,
         labels=swiss[:, 1] > 10,
-        timings={"flat": 0.1, "along": {"a": 1, "b": 0.5}},
+        timings={"flat": 0.1, "along": 1.5},
     )
     said = words_of(path, "summary")
     assert "along preserves neighbourhoods best" in said
