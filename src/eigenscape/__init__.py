@@ -3,6 +3,7 @@
 Every method is a data-dependent kernel; its eigenfunctions embed the training set and every later point.
 """
 
+# ruff: noqa: F403, F405 (type checkers learn the estimators from their room)
 from __future__ import annotations
 
 from eigenscape._lazy import attach
@@ -77,41 +78,7 @@ if TYPE_CHECKING:
         sc,
     )
     from eigenscape.app.explore import explore
-    from eigenscape.estimators import (
-        PCA,
-        AlignedSpectralMaps,
-        ClassicalMDS,
-        DiffusionMap,
-        DistortionDiscriminantAnalysis,
-        EigenfunctionClassifier,
-        EigenfunctionRegressor,
-        EigenspaceDensity,
-        FactorAnalysis,
-        FastMap,
-        GreedySpectralEmbedding,
-        Isomap,
-        KernelEigenmap,
-        KernelPCA,
-        LandmarkMDS,
-        LaplacianEigenmaps,
-        LocalityPreservingProjection,
-        LocallyLinearEmbedding,
-        ManifoldParzen,
-        MetricMap,
-        MixturePPCA,
-        NeighborEmbedding,
-        OrdinalMDS,
-        OrientedPCA,
-        ParametricMap,
-        PotentialMap,
-        ProbabilisticPCA,
-        ProjectionPursuit,
-        ProjectionPursuitDensity,
-        ProjectionPursuitRegressor,
-        SpectralClustering,
-        align,
-        graph_embedding,
-    )
+    from eigenscape.estimators import *
     from eigenscape.io import load, read, save
 
 _MODULES = (

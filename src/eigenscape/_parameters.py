@@ -143,6 +143,13 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
     return int(value)
 
 
+def check_enough(name: str, value: object, needed: int, found: int, of: str = "samples") -> None:
+    """Raise ValueError if a parameter needs more samples, features or the like than there are."""
+    if found < needed:
+        got = f"n_{of.split()[-1]}={found}"
+        raise ValueError(f"{name}={value!r} needs at least {needed} {of}, got {got}; lower {name}")
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise ValueError unless ``value`` is one of the strings ``choices``."""
     if not isinstance(value, str) or value not in choices:

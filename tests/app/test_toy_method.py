@@ -16,7 +16,7 @@ import eigenscape
 from eigenscape import io
 from eigenscape.app.cli.app import app
 from eigenscape.app.explore.forms import describe_methods, parse_request
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.methods.kernel_pca import kernel_pca
@@ -54,7 +54,7 @@ class ToyMap(KernelEstimator):
 
     def _embed(self, X: Any, blocks: Any = None) -> FitResult:
         kernel = Gaussian(self.sigma) if self.shape == "bump" else Linear()
-        return spectral_result(kernel_pca(kernel.bind(X), self.n_components, self._solver()), {})
+        return FitResult(kernel_pca(kernel.bind(X), self.n_components, self._solver()))
 
 
 #: Other tests of this process list all methods, so the toy has its description in these tests only.

@@ -359,11 +359,14 @@ def test_invalid_versions_of_layers_raise() -> None:
     clean, versions = sequences()
     model = DistortionDiscriminantAnalysis(LAYERS)
     for own, message in (
-        ([versions], "layer_distorted has 1 entries, but there are 2 layers"),
-        ([versions] * 3, "layer_distorted has 3 entries, but there are 2 layers"),
-        (versions[0][0], "layer_distorted must be a list with one entry per layer, .* got ndarray"),
+        ([versions], "one entry for each of the 2 layers.*; got 1 entries"),
+        ([versions] * 3, "one entry for each of the 2 layers.*; got 3 entries"),
+        (versions[0][0], "layer_distorted must be a list with one entry for each .* got ndarray"),
         ([versions, []], r"layer_distorted\[1\] must be a list of distorted versions .* got an empty list"),
-        ([versions, None], r"layer_distorted\[1\] is None, so that layer uses distorted, which is not given"),
+        (
+            [versions, None],
+            "distorted must be a list of distorted versions of X, each shaped like X, got None",
+        ),
         ([versions, versions[0]], r"layer_distorted\[1\]\[0\] must be a list of sequences, like X"),
         ([versions, [versions[0][:2]]], r"layer_distorted\[1\]\[0\] has 2 sequences, but X has 3"),
         (

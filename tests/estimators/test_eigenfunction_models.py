@@ -180,9 +180,9 @@ def test_a_stream_is_learnt_through_a_dictionary(digits):
 @pytest.mark.long
 def test_parameters_that_are_given_are_used(digits):
     X, _, given = digits
-    model = EigenfunctionClassifier(LaplacianEigenmaps(12), n_functions=7, alpha=0.5, smoothness=0)
+    model = EigenfunctionClassifier(LaplacianEigenmaps(12), n_functions=7, alpha=0.5)
     model.fit(X[:1000], given)
-    assert (model.n_functions_, model.alpha_, model.smoothness_) == (7, 0.5, 0)
+    assert (model.n_functions_, model.alpha_) == (7, 0.5)
     grid = {"embedder__n_neighbors": [5, 8]}
     search = GridSearchCV(EigenfunctionClassifier(LaplacianEigenmaps(10)), grid, cv=2)
     assert search.fit(X[:200], digits[1][:200]).best_params_["embedder__n_neighbors"] in (5, 8)
@@ -212,7 +212,6 @@ def test_values_of_a_roll_from_forty():
     [
         ({"alpha": 0}, "alpha=0 must be a positive number or 'auto'"),
         ({"alpha": "best"}, "alpha='best'"),
-        ({"smoothness": -1}, "smoothness=-1"),
         ({"n_functions": 0}, "n_functions=0"),
         ({"embedder": ProbabilisticPCA()}, "with eigenfunctions, such as"),
         ({"embedder": LaplacianEigenmaps}, "with eigenfunctions, such as"),

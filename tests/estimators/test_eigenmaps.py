@@ -554,7 +554,7 @@ def test_two_pieces(cls: type, roll) -> None:
         ({"inverse": "no"}, "inverse='no' is not known"),
         (
             {"kernels": LocalKernels(local_components=4)},
-            "local_components=4 needs as many features, got n_features=3",
+            "local_components=4 needs at least 4 features, got n_features=3",
         ),
         ({"regularization": -1}, "regularization=-1 must be a number of at least 0"),
         ({"affinity": KNNGraph(metric="precomputed")}, "pass the rows as X and the edges as graph="),
@@ -607,7 +607,7 @@ def test_direct_embedding_refuses() -> None:
     W, _ = grid_graph(4)
     with pytest.raises(DisconnectedGraphError, match="2 components"):
         graph_embedding(sparse.block_diag([W, W]))
-    with pytest.raises(ValueError, match="n_components=16 needs at least 17 vertices, got 16"):
+    with pytest.raises(ValueError, match="n_components=16 needs at least 17 vertices, got n_vertices=16"):
         graph_embedding(W, 16)
 
 

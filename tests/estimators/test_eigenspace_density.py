@@ -91,17 +91,6 @@ def test_the_density_is_that_of_the_coordinates():
     )
     drawn = model.sample(4000, random_state=0)
     np.testing.assert_allclose(np.cov(drawn.T), np.cov(X.T), rtol=0.1)
-    for kind in ("tied", "diag", "spherical"):
-        other = EigenspaceDensity(PCA(2), 2, covariance_type=kind).fit(X)
-        drawn = other.sample_coordinates(20_000, random_state=1)
-        parts = other._density_
-        within = [np.linalg.inv(root @ root.T) * np.outer(parts.scale, parts.scale) for root in parts.roots]
-        offsets = other.means_ - other.weights_ @ other.means_
-        expected = np.einsum("k,kij->ij", other.weights_, within) + offsets.T @ (
-            offsets * other.weights_[:, None]
-        )
-        np.testing.assert_allclose(np.cov(drawn.T), expected, atol=0.03 * expected.max())
-        assert other.score(X) > model.score(X) - 1
 
 
 @pytest.mark.long
@@ -194,9 +183,8 @@ def test_tails_are_those_of_a_gamma_distribution_and_continue_beyond_underflow()
     [
         ({"embedder": KernelPCA}, "must be an estimator with transform"),
         ({"n_mixtures": 0}, "n_mixtures=0"),
-        ({"n_mixtures": 39}, "n_mixtures=39 needs as many samples, but folds have 26"),
+        ({"n_mixtures": 39}, "n_mixtures=39 needs at least 39 training samples, got n_samples=26"),
         ({"contamination": 0.7}, r"contamination=0.7 must be 'auto' or a number in \(0, 0.5\]"),
-        ({"covariance_type": "round"}, "covariance_type"),
         ({"span_distance": "far"}, "span_distance"),
         (
             {"span_distance": "kernel", "embedder": PCA(2)},

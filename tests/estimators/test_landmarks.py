@@ -509,7 +509,7 @@ def test_landmarks_that_do_not_span_the_map_are_no_end_of_the_search():
 BAD = [
     ({"n_landmarks": 2}, r"n_landmarks=2 are too few for n_components=2, which need at least 3"),
     ({"selection": [1, 2]}, r"len\(selection\)=2 are too few for n_components=2"),
-    ({"n_landmarks": 41}, "n_landmarks=41 needs as many samples, got n_samples=40; lower n_landmarks"),
+    ({"n_landmarks": 41}, "n_landmarks=41 needs at least 41 samples, got n_samples=40; lower n_landmarks"),
     ({"n_landmarks": 0}, "n_landmarks=0 must be an integer of at least 1.* 'auto'"),
     ({"n_landmarks": 3.0}, "n_landmarks=3.0 must be an integer"),
     ({"n_landmarks": True}, "n_landmarks=True must be an integer"),
@@ -524,7 +524,7 @@ BAD = [
     ({"selection": [1, 39, 0, 5]}, "landmarks must be different points, but samples 39 and 0 are the same"),
     ({"selection": [0.5, 1.0]}, "selection must be one of"),
     ({"selection": 3}, "selection=3 must be one of"),
-    ({"selection": np.ones((4, 2))}, "landmarks given as points have 2 features, but the samples have 3"),
+    ({"selection": np.ones((4, 2))}, "selection has 2 features, but X has 3"),
     ({"selection": np.full((4, 3), np.nan)}, "selection contains NaN in 12 cell"),
     (
         {"selection": np.ones((4, 3))},
@@ -559,7 +559,8 @@ def test_bad_landmarks(cls, params, match, monkeypatch):
 def test_more_landmarks_than_different_samples():
     X = np.concatenate([points(10, 3)] * 3)
     with pytest.raises(
-        ValueError, match="n_landmarks=12 needs as many different samples, got 10; lower n_landmarks"
+        ValueError,
+        match="n_landmarks=12 needs at least 12 distinct samples, got n_samples=10; lower n_landmarks",
     ):
         LandmarkMDS(n_landmarks=12).fit(X)
 

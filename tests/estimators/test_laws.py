@@ -40,7 +40,6 @@ from eigenscape import (
 from eigenscape import load as read_model
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.eigenfunctions import Part
-from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._rows import check_input
 from eigenscape.exceptions import (
     DisconnectedGraphError,
@@ -51,7 +50,7 @@ from eigenscape.exceptions import (
 )
 from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
 from eigenscape.operators.similarity import gram as gram_operator
-from eigenscape.options import Option
+from eigenscape.options import GRAPH_NAMES, Option
 from eigenscape.solvers import EigenPairs
 
 CASE = {case.id: case for case in CASES}
@@ -222,7 +221,7 @@ def own_rows(model: Any, X: Any) -> np.ndarray:
     rows = np.arange(count(X))
     affinity = model.get_params().get("affinity")
     on_graph = isinstance(model, (Isomap, LocallyLinearEmbedding)) or (
-        isinstance(affinity, Option) or (isinstance(affinity, str) and affinity in GRAPHS)
+        isinstance(affinity, Option) or (isinstance(affinity, str) and affinity in GRAPH_NAMES)
     )
     if on_graph and sparse.issparse(X) and model._is_precomputed():
         # A table of neighbours: points at stored distance 0 with the same other neighbours are one.

@@ -53,8 +53,8 @@ def test_a_new_point_without_a_stored_distance_is_at_the_origin(X: np.ndarray) -
 def test_a_radius_with_too_few_neighbours_for_the_method(X: np.ndarray, method: str, least: int) -> None:
     with pytest.raises(
         ValueError,
-        match=rf"method='{method}' with n_components=2 needs at least {least} neighbours of each sample, but"
-        r" \d+ of 70 distinct samples have fewer in graph=RadiusGraph\(0.5\).*enlarge radius",
+        match=rf"method='{method}' with n_components=2 needs at least {least} neighbours of each sample,"
+        r" got \d+; raise n_neighbors, or enlarge radius",
     ):
         LocallyLinearEmbedding(2, method=method, graph=RadiusGraph(0.5)).fit(X)
 

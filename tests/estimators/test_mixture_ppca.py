@@ -245,7 +245,7 @@ def test_float32_in_and_out() -> None:
         ({"n_components": 11}, "n_components=11 needs at least 11 features, got n_features=10"),
         (
             {"n_mixtures": 11},
-            "n_mixtures=11 planes of n_components=2 need at least 33 samples, got n_samples=30",
+            "n_mixtures=11 needs at least 33 samples, got n_samples=30",
         ),
         ({"noise_floor": 0}, "noise_floor=0 must be a positive number"),
         ({"n_init": 1.5}, "n_init=1.5"),

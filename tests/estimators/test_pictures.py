@@ -156,7 +156,7 @@ def test_disconnected_graphs(cls: type) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (NeighborEmbedding(3), "n_components=3.*1 or 2 coordinates"),
+        (NeighborEmbedding(3), "n_components=3 must be an integer of at least 1 and below 3"),
         (NeighborEmbedding(exaggeration=0.5), "exaggeration=0.5 must be a number of at least 1"),
         (NeighborEmbedding(n_neighbors=100), "n_neighbors=100 needs at least 101 samples, got n_samples=50"),
         (NeighborEmbedding(max_iter=0), "max_iter"),

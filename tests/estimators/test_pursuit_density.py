@@ -118,7 +118,7 @@ def test_far_points_have_a_finite_density(model) -> None:
     ("params", "match"),
     [
         ({"n_components": 0}, "n_components=0"),
-        ({"n_components": 7}, "n_components=7 needs as many features"),
+        ({"n_components": 7}, "n_components=7 needs at least 7 features"),
         ({"index": "entropy"}, "index='entropy'"),
         ({"min_gain": -0.1}, "min_gain=-0.1"),
         ({"tol": 0}, "tol=0"),

@@ -74,6 +74,7 @@ def test_missing_labels_of_any_kind_and_words_are_the_same():
         np.where(codes >= 0, codes, np.nan),
         words,
         [np.nan if word is None else word for word in words],
+        [word or "" for word in words],
     ):
         np.testing.assert_array_equal(clone(model).fit_transform(X, y), expected)
 

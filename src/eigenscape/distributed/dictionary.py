@@ -83,7 +83,7 @@ def training_rows(estimator: Any, X: Any, reset: bool = True) -> BlockTrainingRo
 
 def fit(estimator: Any, _: str, X: Any, y: object = None) -> None:  # noqa: ARG001
     """Fit ``GreedySpectralEmbedding`` to a collection; ``embedding_`` is lazy."""
-    options, selection = estimator._options(), estimator._selection()
+    options, selection = estimator._options(), estimator._dictionary().selection
     named = isinstance(selection, str) and selection != "greedy"
     if options.averages == "random" or named:
         name = f"selection={selection!r}" if named else "averages='random'"

@@ -47,7 +47,7 @@ def fit(estimator: Any, X: Any, sample_weight: Any, labels: Any) -> None:
         rows = training_rows(estimator, X)
         result = estimator._embed_dictionary(rows)
         estimator._model_ = result.embedding
-        vars(estimator).update(result.attributes)
+        vars(estimator).update(result.fitted())
         estimator.embedding_ = estimator.transform(X)
         if isinstance(estimator, ClusterMixin):
             _cluster(estimator, rows.blocks)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_gamma
+from eigenscape._parameters import check_enough, check_gamma
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, spectral_result
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._dictionary import (
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
+    width_attributes,
 )
 from eigenscape.estimators._graph import (
     Neighborhood,
@@ -25,8 +26,8 @@ from eigenscape.estimators._graph import (
     given_graph,
     neighborhood_graph,
 )
-from eigenscape.estimators._types import AffinityLike, KernelLike
-from eigenscape.estimators._weights import refuse_weights, vertex_codes
+from eigenscape.estimators._method import AffinityLike, KernelLike
+from eigenscape.estimators._weights import refuse_weights, vertex_codes, vertex_weights
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
@@ -35,12 +36,9 @@ from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.normalize import DividedKernel
-from eigenscape.options import EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
+from eigenscape.options import GRAPH_NAMES, EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
 from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
 from eigenscape.solvers import NAMES, SolverConfig
-
-#: Names of affinities that are sparse graphs.
-GRAPHS = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class AffinityOptions:
                 " contains distances) or 'precomputed' (similarities)"
             )
         neighborhood = None
-        if isinstance(affinity, str) and affinity in GRAPHS:
+        if isinstance(affinity, str) and affinity in GRAPH_NAMES:
             metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
             kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
             neighborhood = Neighborhood(kind(estimator.n_neighbors, metric), n_jobs)
@@ -83,7 +81,7 @@ class AffinityOptions:
             return Gaussian(self.gamma, scale="local")
         if isinstance(self.affinity, str) and self.affinity in ("laplacian", "laplace"):
             return Laplace(self.gamma, scale="local")
-        return kernel_by_name(self.affinity, "affinity", GRAPHS, gamma=self.gamma)
+        return kernel_by_name(self.affinity, "affinity", GRAPH_NAMES, gamma=self.gamma)
 
 
 def bind_affinity(
@@ -92,7 +90,7 @@ def bind_affinity(
     """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
     if options.neighborhood is not None:
         return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
-    _check_samples(X.shape[0], n_components)
+    check_enough("n_components", n_components, n_components + 1, X.shape[0])
     return KernelSamples(options.kernel().bind(X), options, weights)
 
 
@@ -105,8 +103,7 @@ def graph_samples(
 ) -> GraphSamples:
     """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
     graph = neighborhood_graph(X, neighborhood, n_components)
-    if weights is not None:
-        weights = np.bincount(graph.vertex, weights=weights)
+    weights = vertex_weights(weights, graph.vertex)
     return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
 
 
@@ -136,19 +133,13 @@ class GraphSamples:
         return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
-        self,
-        embedding: Any,
-        split: Split,
-        n_components: int,
-        attributes: Mapping[str, Any] | None = None,
+        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
     ) -> FitResult:
         """Return the fit result for an embedding of the vertices, with further fitted attributes."""
-        attributes, kernel = dict(attributes or {}), split.parts[0].kernel
+        kernel = split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            attributes["width_"] = kernel.weight.scale
-        return self.graph.result(
-            embedding, split.labels, n_components, self.weights, attributes, spectral=True
-        )
+            attributes = {**attributes, "width_": kernel.weight.scale}
+        return self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,15 +159,11 @@ class KernelSamples:
         )
 
     def result(
-        self,
-        embedding: Any,
-        split: Split,
-        n_components: int,
-        attributes: Mapping[str, Any] | None = None,
+        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
     ) -> FitResult:
         """Return the fit result for an embedding of the samples, with further fitted attributes."""
         described = {**component_attributes(split.labels), **width_attributes(self.kernel)}
-        return spectral_result(embedding, {**described, **(attributes or {})})
+        return FitResult(embedding, {**described, **attributes})
 
 
 class AffinityMixin:
@@ -306,20 +293,6 @@ def with_labels(
     return replace(split, parts=parts)
 
 
-def _check_samples(n_samples: int, n_components: int) -> None:
-    if n_samples < n_components + 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} samples, got"
-            f" n_samples={n_samples}; lower n_components"
-        )
-
-
-def width_attributes(kernel: BoundKernel) -> dict[str, float]:
-    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
-    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
-    return {} if gamma is None else {"gamma_": gamma}
-
-
 def fit_affinity_dictionary(
     estimator: Any, rows: Any, options: AffinityOptions, n_components: int
 ) -> tuple[DictionaryState, DictionaryOptions, dict[str, Any]]:
@@ -335,7 +308,7 @@ def fit_affinity_dictionary(
             "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
             " not store; leave it True"
         )
-    _check_samples(rows.n_rows, n_components)
+    check_enough("n_components", n_components, n_components + 1, rows.n_rows)
     kernel = rows.bind(options.kernel())
     state = fit_by_dictionary(estimator, kernel, rows, fit_options)
     described = dictionary_attributes(state, fit_options, rows.stored)

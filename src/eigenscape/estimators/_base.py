@@ -20,17 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import match_dtype
 from eigenscape.distributed import call_on_blocks, is_collection
-from eigenscape.estimators._collections import paired, rowwise
 from eigenscape.estimators._html import spectrum_block
-from eigenscape.estimators._method import Method
+from eigenscape.estimators._method import GraphSolver, Method, Seed
 from eigenscape.estimators._rows import (
     check_coordinates,
     check_input,
     check_pairs,
     check_weights,
 )
-from eigenscape.estimators._running import HAS_CALLBACKS, fitting, running, set_callbacks
-from eigenscape.estimators._types import GraphSolver, Seed
+from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import embed_weighted
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
@@ -137,7 +135,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 failure.embedding_ = coordinates
             self.embedding_ = check_coordinates(X, coordinates)
             self._model_ = result.embedding
-            self.__dict__.update(result.attributes)
+            self.__dict__.update(result.fitted())
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -300,22 +298,29 @@ class FitResult:
     embedding : Embedding, PiecewiseEmbedding or OrdinalEmbedding
         The fitted map.
     attributes : mapping
-        Fitted attributes of the estimator, by name.
+        Fitted attributes of the estimator, by name, without the spectrum and the kernel of ``embedding``.
     vertex : ndarray of shape (n_samples,) or None
         Index of the training point of ``embedding`` for each sample (duplicate samples share one). If None,
         sample ``i`` is training point ``i``.
     training : array or None
         The training samples, if ``embedding`` was learnt from a part of them and does not store them all.
+    has_kernel : bool
+        Whether ``embedding`` has a kernel, whose spectrum is described by fitted attributes.
     """
 
     embedding: AnyEmbedding
     attributes: Mapping[str, Any] = field(default_factory=dict)
     vertex: np.ndarray | None = None
     training: Any = None
+    has_kernel: bool = True
 
     def with_attributes(self, attributes: Mapping[str, Any]) -> FitResult:
         """Return a copy with further fitted attributes."""
         return replace(self, attributes={**self.attributes, **attributes})
+
+    def fitted(self) -> dict[str, Any]:
+        """Return all fitted attributes by name."""
+        return {**(spectral_attributes(self.embedding) if self.has_kernel else {}), **self.attributes}
 
     def coordinates(self) -> np.ndarray:
         """Return the coordinates of all samples, (n_samples, n_components)."""
@@ -329,13 +334,6 @@ def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
     """Return the fitted attributes that all models with a kernel have."""
     attributes = {f"{name}_": value for name, value in embedding.spectrum._asdict().items()}
     return {**attributes, "kernel_": embedding.kernel}
-
-
-def spectral_result(
-    embedding: AnyEmbedding, attributes: Mapping[str, Any], *, training: Any = None
-) -> FitResult:
-    """Return the result of fitting an embedding that has a kernel, with its fitted attributes."""
-    return FitResult(embedding, {**spectral_attributes(embedding), **attributes}, training=training)
 
 
 class KernelEstimator(Estimator):

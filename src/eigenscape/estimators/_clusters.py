@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._affinity import AffinityOptions, fit_affinity_dictionary
-from eigenscape.estimators._base import FitResult, spectral_result
-from eigenscape.estimators._collections import rowwise
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._dictionary import TrainingRows, warn_if_disconnected
 from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.exceptions import NotEnoughMemoryError, WeakEvidenceWarning
 from eigenscape.methods.assignment import (
@@ -84,10 +84,7 @@ def _check_counts(method: str, n_clusters: int, n_components: int, n_samples: in
             f" n_clusters={n_clusters}; use n_components of at least 2"
         )
     for name, value in (("n_clusters", n_clusters), ("n_components", n_components)):
-        if value > n_samples:
-            raise ValueError(
-                f"{name}={value} needs at least {value} samples, got n_samples={n_samples}; lower {name}"
-            )
+        check_enough(name, value, value, n_samples)
 
 
 def n_coordinates(estimator: Any, n_clusters: int) -> int:
@@ -169,7 +166,7 @@ def map_by_dictionary(estimator: Any, rows: Any) -> FitResult:
     state, given, attributes = fit_affinity_dictionary(estimator, rows, options, n_components)
     model = greedy_spectral_map(state, given, n_components, rows.stored)
     warn_if_disconnected(model, estimator.on_disconnected)
-    return spectral_result(model, attributes)
+    return FitResult(model, attributes)
 
 
 def cluster_by_dictionary(estimator: Any, X: Any, weights: np.ndarray | None) -> FitResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,9 +26,8 @@ from eigenscape.dictionary.source import (
 )
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._collections import rowwise
-from eigenscape.estimators._rows import check_input
-from eigenscape.estimators._running import running
+from eigenscape.estimators._rows import check_features, check_input
+from eigenscape.estimators._running import rowwise, running
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -41,9 +40,7 @@ from eigenscape.methods.dictionary_fit import (
     check_size,
     fit_dictionary,
 )
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+from eigenscape.options import Dictionary
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.
 _EIGENVALUE_GAP = 1e-8
@@ -51,7 +48,7 @@ _EIGENVALUE_GAP = 1e-8
 _FIRST_ROWS = 8192
 
 
-def _has_dictionary(estimator: BaseEstimator) -> bool:
+def _has_dictionary(estimator: Any) -> bool:
     check_is_fitted(estimator, "eigenvalues_")
     if not isinstance(estimator.kernel_, LowRankKernel):
         raise AttributeError(
@@ -109,7 +106,7 @@ class TrainingRows:
 
 
 def dictionary_options(
-    estimator: BaseEstimator, normalization: Literal["additive", "divisive"] | None
+    estimator: Any, normalization: Literal["additive", "divisive"] | None
 ) -> DictionaryOptions:
     """Return the options of the fit of the dictionary ``approximation``."""
     dictionary = estimator.approximation
@@ -155,8 +152,7 @@ def given_members(dictionary: Any, similarity: BoundKernel, X: PointArray) -> tu
             "points must be a fitted model with a dictionary, or points of shape (m, n_features), got"
             f" {dictionary!r}"
         )
-    if points.shape[1] != X.shape[1]:
-        raise ValueError(f"points have the shape {points.shape}, but must have {X.shape[1]} features")
+    check_features(points, "points", X.shape[1])
     points = as_float64(points)
     check_numbers(points, "points")
     if is_sparse(X):
@@ -166,7 +162,7 @@ def given_members(dictionary: Any, similarity: BoundKernel, X: PointArray) -> tu
     return points, np.full(points.shape[0], -1, dtype=np.int64)
 
 
-def _points_of_model(model: BaseEstimator, kernel: PairwiseKernel) -> PointArray:
+def _points_of_model(model: Any, kernel: PairwiseKernel) -> PointArray:
     """Return the dictionary of a fitted model whose kernel is ``kernel``."""
     label = type(model).__name__
     source = getattr(getattr(getattr(model, "kernel_", None), "span", None), "source", None)
@@ -206,47 +202,41 @@ def check_n_distinct(size: int | None, X: PointArray) -> None:
 
 
 def select_members(
-    selection: Any,
-    size: int | None,
+    dictionary: Dictionary,
     similarity: BoundKernel,
     rows: Any,
     options: DictionaryOptions,
     source: KernelSource,
 ) -> tuple[PointArray, np.ndarray]:
-    """Select a dictionary by a non-greedy ``selection``; ``source`` has the kernel to approximate.
+    """Select the points of a dictionary that is not greedy; ``source`` has the kernel to approximate.
 
     Returns the points and their row indices, -1 for points that are not rows.
     """
-    X = rows.X
-    if isinstance(selection, str):
-        assert size is not None
-        check_n_distinct(size, X)
-        if selection == "rpcholesky":
-            empty = empty_dictionary(source, X, options.sum_to_one, options.n_jobs)
-            indices = select_by_random_pivots(empty, X, size, options.seed).indices
-            check_size(len(indices), size)
-            return X[indices], indices
-        source = kernel_source(similarity)
-        if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
-            raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
-        diagonal = source.diagonal(X, np.arange(n_points(X)))
-
-        def squared_distances(i: int) -> np.ndarray:
-            values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
-            return diagonal + diagonal[i] - 2 * values
-
-        indices = choose_points(X, squared_distances, selection, size, options.seed)
-        return X[indices], indices
-    if _are_row_indices(selection):
+    X, selection, size = rows.X, dictionary.selection, dictionary.size
+    if dictionary.points is not None:
+        return given_members(dictionary.points, similarity, X)
+    if not isinstance(selection, str):
         indices = np.asarray(selection)
         check_row_indices(indices, rows.n_rows)
         return rows.take(indices), indices.astype(np.int64)
-    return given_members(selection, similarity, X)
+    assert size is not None
+    check_n_distinct(size, X)
+    if selection == "rpcholesky":
+        empty = empty_dictionary(source, X, options.sum_to_one, options.n_jobs)
+        indices = select_by_random_pivots(empty, X, size, options.seed).indices
+        check_size(len(indices), size)
+        return X[indices], indices
+    source = kernel_source(similarity)
+    if selection == "kmeans" and (isinstance(source, MatrixColumnSource) or X.ndim == 1):
+        raise ValueError("selection='kmeans' needs rows of features; use 'maxmin' or 'random'")
+    diagonal = source.diagonal(X, np.arange(n_points(X)))
 
+    def squared_distances(i: int) -> np.ndarray:
+        values = source.values(X, source.members(X[i : i + 1], np.array([i])))[:, 0]
+        return diagonal + diagonal[i] - 2 * values
 
-def _are_row_indices(selection: Any) -> bool:
-    given = np.asarray(None if hasattr(selection, "get_params") else selection)
-    return given.ndim == 1 and given.dtype.kind in "iu"
+    indices = choose_points(X, squared_distances, selection, size, options.seed)
+    return X[indices], indices
 
 
 def check_row_indices(given: np.ndarray, n: int) -> None:
@@ -259,13 +249,19 @@ def check_row_indices(given: np.ndarray, n: int) -> None:
 
 
 def fit_by_dictionary(
-    estimator: BaseEstimator, similarity: BoundKernel, rows: Any, options: DictionaryOptions
+    estimator: Any, similarity: BoundKernel, rows: Any, options: DictionaryOptions
 ) -> DictionaryState:
     """Fit the dictionary ``approximation`` to training rows: the given points, or selected ones."""
     points = estimator.approximation.points
     if points is not None:
         options = replace(options, members=given_members(points, similarity, rows.X))
     return rows.fit(kernel_source(similarity), options)
+
+
+def width_attributes(kernel: BoundKernel) -> dict[str, float]:
+    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
+    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
+    return {} if gamma is None else {"gamma_": gamma}
 
 
 def dictionary_attributes(

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._types import Metric
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.normalize import uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, gram, weighted
+from eigenscape.options import Metric
 from eigenscape.quality.spectra import is_euclidean, negative_fraction
 
 

@@ -12,10 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import checked_sparse
-from eigenscape._parameters import NOT_NEGATIVE, POSITIVE, check_parameters
+from eigenscape._parameters import POSITIVE, check_parameters
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import PREFIT, check_in_memory
-from eigenscape.estimators._embedder import copy_features
+from eigenscape.estimators._embedder import check_embedder, copy_features, fit_embedder
 from eigenscape.estimators.greedy_spectral_embedding import GreedySpectralEmbedding
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import ToleranceWarning
@@ -42,15 +42,22 @@ _SMOOTHEST = 0.01
 _STABLE = 0.1
 
 
+#: What an embedder must have, and its description in errors.
+_EMBEDDER = (
+    "_eigenvalues_below_one",
+    "an estimator of eigenscape with eigenfunctions, such as LaplacianEigenmaps(100), DiffusionMap(100) or"
+    " KernelPCA(100)",
+)
+
+
 class EigenRidgeMixin:
     """Fit of an embedder to all rows, and of a ridge regression to the labelled ones."""
 
-    _limits: ClassVar = {"alpha": POSITIVE, "smoothness": NOT_NEGATIVE}
+    _limits: ClassVar = {"alpha": POSITIVE}
 
     embedder: Any
     n_functions: Any
     alpha: Any
-    smoothness: Any
     prefit: bool
     n_jobs: int | None
     verbose: bool
@@ -63,16 +70,19 @@ class EigenRidgeMixin:
         check_parameters(self)
         for name in _OF_STREAM:
             vars(self).pop(name, None)
-        check_in_memory(self, X, PREFIT)
-        if self.prefit:
-            _check_embedder(self.embedder)
-            check_is_fitted(self.embedder)
-            self.embedder_ = self.embedder
-            functions = self.embedder_.transform(X)
-        else:
-            self.embedder_ = self._new_embedder(X, n_labels).fit(X)
-            functions = self.embedder_.embedding_
+        check_embedder(self, X, *_EMBEDDER)
+        if self.embedder is not None and not self.prefit and get_tags(self.embedder).target_tags.required:
+            raise ValueError(
+                f"embedder={self.embedder!r} has functions that depend on labels, so the leave-one-out error"
+                " would be too small; set target_weight=0"
+            )
+        self.embedder_, functions = fit_embedder(self, X, lambda: self._default_embedder(X, n_labels))
         return self._at_unit_variance(functions)
+
+    def _default_embedder(self, X: Any, n_labels: int) -> LaplacianEigenmaps:
+        wanted = min(max(_FEWEST_FUNCTIONS, n_labels), _MOST_FUNCTIONS)
+        n_components = max(1, min(wanted, _count_distinct(X) - 1))
+        return LaplacianEigenmaps(n_components, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _functions_of_stream(self, X: Any, labelled: np.ndarray) -> np.ndarray | None:
         """Continue the embedder with a chunk and keep its labelled rows.
@@ -80,6 +90,12 @@ class EigenRidgeMixin:
         Returns the functions of all rows kept, or None if there are none, or too few rows for functions.
         """
         check_parameters(self)
+        if self.prefit:
+            raise ValueError(
+                "partial_fit continues its embedder, but prefit=True; call partial_fit of the embedder, then"
+                " fit with the labelled rows, or set prefit=False"
+            )
+        check_embedder(self, X, *_EMBEDDER)
         embedder = self._embedder_of_stream()
         with warnings.catch_warnings():
             if self.embedder is None:  # its size is a limit, not a goal
@@ -99,11 +115,6 @@ class EigenRidgeMixin:
 
     def _embedder_of_stream(self) -> Any:
         """Return the embedder of the previous chunks, or a new one."""
-        if self.prefit:
-            raise ValueError(
-                "partial_fit continues its embedder, but prefit=True; call partial_fit of the embedder, then"
-                " fit with the labelled rows, or set prefit=False"
-            )
         if "_kept_" in vars(self):
             return self.embedder_
         if self.embedder is None:
@@ -115,7 +126,6 @@ class EigenRidgeMixin:
                 verbose=self.verbose,
                 dictionary=Dictionary(_STREAM_SIZE, tol=_STREAM_TOL),
             )
-        _check_embedder(self.embedder)
         if not hasattr(self.embedder, "partial_fit"):
             raise TypeError(
                 f"embedder={self.embedder!r} cannot be fitted to a stream; use GreedySpectralEmbedding"
@@ -146,24 +156,6 @@ class EigenRidgeMixin:
         check_is_fitted(self, "_ridge_")
         return self._ridge_(np.asarray(self.embedder_.transform(X) / self._scale_))
 
-    def _new_embedder(self, X: Any, n_labels: int) -> Any:
-        if self.embedder is None:
-            n_distinct = _count_distinct(X)
-            wanted = min(max(_FEWEST_FUNCTIONS, n_labels), _MOST_FUNCTIONS)
-            return LaplacianEigenmaps(
-                max(1, min(wanted, n_distinct - 1)),
-                n_neighbors=max(1, min(10, max(5, n_distinct // 4), n_distinct - 1)),
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-        _check_embedder(self.embedder)
-        if get_tags(self.embedder).target_tags.required:
-            raise ValueError(
-                f"embedder={self.embedder!r} has functions that depend on labels, so the leave-one-out error"
-                " would be too small; set target_weight=0"
-            )
-        return clone(self.embedder)
-
     def _grid(self, n_functions: int, n_stable: int = 1) -> RidgeGrid:
         """Return the values to choose from, given the number of functions of the embedder."""
         largest = min(n_functions, n_stable)
@@ -173,7 +165,7 @@ class EigenRidgeMixin:
         return RidgeGrid(
             counts,
             _ALPHAS if self.alpha == "auto" else (float(self.alpha),),
-            _SMOOTHNESS if self.smoothness == "auto" else (float(self.smoothness),),
+            _SMOOTHNESS,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -195,14 +187,6 @@ def _count_distinct(X: Any) -> int:
     if rows.ndim != 2 or rows.dtype.kind not in "buif" or 0 in rows.shape:
         return 2
     return len(distinct_rows(rows.astype(np.float64))[0])
-
-
-def _check_embedder(embedder: Any) -> None:
-    if isinstance(embedder, type) or not hasattr(embedder, "_eigenvalues_below_one"):
-        raise TypeError(
-            f"embedder={embedder!r} must be an estimator of eigenscape with eigenfunctions, such as"
-            " LaplacianEigenmaps(100), DiffusionMap(100) or KernelPCA(100)"
-        )
 
 
 def _count_stable(embedder: Any) -> int:

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from eigenscape._numbers import check_precomputed, checked_sparse
-from eigenscape.estimators._base import FitResult, spectral_attributes
-from eigenscape.estimators._types import Metric
+from eigenscape._parameters import check_enough
+from eigenscape._typing import is_sparse
+from eigenscape.eigenfunctions import Embedding
+from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.graph.row_index import RowIndex, canonical_csr
+from eigenscape.graph.row_index import RowIndex, canonical_csr, distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight
 from eigenscape.kernels.base import as_float64
-from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, Metric, RadiusGraph
 from eigenscape.pieces import embed_columns, merge_columns, split_graph
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 #: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
+_NOT_ROWS = "anchors need dense rows and the Euclidean metric, got"
 #: Treatments of several components for which the graph stays in one part.
 ON_DISCONNECTED = ("connect", "whole", "raise")
 
@@ -58,11 +59,8 @@ class Neighborhood:
         """
         option, m, n_samples = self.option, points.shape[0], len(vertex)
         k, search = self.count(m), option.search
-        if k is not None and k > m - 1:
-            among = "" if m == n_samples else f" distinct ones among {n_samples}"
-            raise ValueError(
-                f"n_neighbors={k} needs at least {k + 1} samples, got n_samples={m}{among}; lower n_neighbors"
-            )
+        if k is not None:
+            check_enough("n_neighbors", k, k + 1, m, "samples" if m == n_samples else "distinct samples")
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
         distinct = None if m == n_samples else (first, vertex)
@@ -108,15 +106,10 @@ def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
 
 def given_neighborhood(estimator: Any, most: int = 10) -> Neighborhood:
     """Return the graph of an estimator with the parameters ``graph``, ``n_neighbors`` and ``metric``."""
-    option = unweighted(given_graph(estimator.graph, estimator.n_neighbors, estimator.metric))
-    return Neighborhood(option, estimator.n_jobs, most)
-
-
-def unweighted(graph: Graph) -> Graph:
-    """Return a graph for a method without edge weights; raise ValueError if it has some."""
+    graph = given_graph(estimator.graph, estimator.n_neighbors, estimator.metric)
     if graph.weights is not None or graph.width is not None:
         raise ValueError(f"{graph!r} has weights, but the method uses the lengths of edges; leave them out")
-    return graph
+    return Neighborhood(graph, estimator.n_jobs, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +140,9 @@ class SampleGraph:
         weights: np.ndarray | None = None,
         attributes: Mapping[str, Any] | None = None,
         *,
-        spectral: bool = False,
+        has_kernel: bool = True,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, which has a kernel if it is ``spectral``.
+        """Return the fit result for an embedding of the vertices, with further fitted attributes.
 
         ``labels`` are the components of the vertices, and their ``weights`` may be None."""
         described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
@@ -160,9 +153,7 @@ class SampleGraph:
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
             embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
-        if spectral:
-            described |= spectral_attributes(embedding)
-        return FitResult(embedding, described, vertex)
+        return FitResult(embedding, described, vertex, has_kernel=has_kernel)
 
 
 def component_attributes(labels: np.ndarray) -> dict[str, Any]:
@@ -188,11 +179,7 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     if merged:
         points = merge_columns(points, vertex, m) if sparse_table else points[:, first]
     graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
-    if n_components > m - 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} distinct samples, got"
-            f" n_samples={m}; lower n_components"
-        )
+    check_enough("n_components", n_components, n_components + 1, m, "distinct samples")
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if n_neighbors is not None:
         attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}
@@ -210,6 +197,44 @@ def _check_stored(table: Any, n_neighbors: int) -> None:
         )
 
 
+def check_anchors(
+    estimator: Any, X: Any, neighborhood: Neighborhood | None, weights: np.ndarray | None
+) -> int:
+    """Return the number of anchors of ``approximation``; raise ValueError if other arguments allow none.
+
+    ``neighborhood`` is None if the samples have no graph of rows."""
+    anchors, n_components = estimator.approximation, estimator.n_components
+    if neighborhood is None:
+        raise ValueError(
+            f"anchors need a graph of rows, got affinity={estimator.affinity!r}; use"
+            " affinity='nearest_neighbors', or a Dictionary for a kernel between all samples"
+        )
+    count, metric, on_disconnected = anchors.n, neighborhood.option.metric, estimator.on_disconnected
+    if count < n_components + 1:
+        raise ValueError(
+            f"{anchors!r} are too few for n_components={n_components}, which need at least"
+            f" {n_components + 1}; raise n"
+        )
+    if is_sparse(X) or X.ndim == 1:
+        raise ValueError(
+            f"{_NOT_ROWS} {'sparse rows' if is_sparse(X) else 'objects'}; leave out approximation"
+        )
+    if metric not in ("euclidean", "l2"):
+        raise ValueError(f"{_NOT_ROWS} metric={metric!r}; leave out approximation")
+    if on_disconnected not in ("connect", "raise"):
+        raise ValueError(
+            f"anchors need one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
+        )
+    refuse_weights(weights, "anchors", "the map counts every sample once")
+    check_enough("n", count, count, len(distinct_rows(X)[0]), "distinct samples")
+    return int(count)
+
+
+def anchor_attributes(embedding: Embedding) -> dict[str, Any]:
+    """Return the fitted attributes that describe the anchors."""
+    return {"anchors_": embedding.kernel.weights.anchors}  # type: ignore[attr-defined]
+
+
 class Vertices(NamedTuple):
     """A graph whose vertices are points."""
 
@@ -224,7 +249,7 @@ class Vertices(NamedTuple):
         return values if self.vertex is None else values[self.vertex]
 
 
-def vertices(estimator: BaseEstimator, X: Any, graph: Any) -> Vertices:
+def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
     """Return the given graph, or the neighbourhood graph of the distinct rows of ``X``.
 
     ``regularization`` is added to its diagonal.
@@ -246,7 +271,7 @@ def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
     return sparse.csr_array(W + weight * sparse.eye_array(W.shape[0])) if weight else W
 
 
-def neighbor_affinity(estimator: BaseEstimator, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
+def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
     """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
     option = given_graph(estimator.affinity, estimator.n_neighbors, estimator.metric, name="affinity")
     if option.metric == "precomputed":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,9 +11,8 @@ from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import given_coordinates
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
@@ -25,11 +24,8 @@ from eigenscape.normalize import CenteredKernel
 from eigenscape.options import Inverse as InverseOption
 from eigenscape.pieces import PiecewiseEmbedding
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
-
-def _has_inverse(estimator: BaseEstimator) -> bool:
+def _has_inverse(estimator: Any) -> bool:
     """Return True if there is an inverse; raise AttributeError with the reason otherwise."""
     name, model = type(estimator).__name__, vars(estimator).get("_model_")
     if estimator._is_precomputed():
@@ -110,12 +106,12 @@ class InverseMixin:
         return inverse
 
 
-def local_inverse(estimator: BaseEstimator) -> Inverse:
+def local_inverse(estimator: Any) -> Inverse:
     """Return the inverse of embeddings of graphs: an affine function around every point of the map."""
     return LocalAffine(*training_points(estimator._model_), estimator.n_jobs)
 
 
-def distance_inverse(estimator: BaseEstimator) -> Inverse:
+def distance_inverse(estimator: Any) -> Inverse:
     """Return the inverse of embeddings of distances: PCA's if they are Euclidean, else a local one."""
     model = estimator._model_
     metric = _kernel_of(model)
@@ -129,7 +125,7 @@ def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
     return kernel.metric in ("euclidean", "l2") and not kernel.metric_params
 
 
-def kernel_inverse(estimator: BaseEstimator) -> Inverse:
+def kernel_inverse(estimator: Any) -> Inverse:
     """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
     inverse = check_inverse(estimator, kernel)  # it may have been set after fit
@@ -145,7 +141,7 @@ def kernel_inverse(estimator: BaseEstimator) -> Inverse:
     return FixedPoint(*points, expansion, starts, kernel.gamma, estimator.n_jobs)
 
 
-def check_inverse(estimator: BaseEstimator, kernel: Any) -> InverseOption:
+def check_inverse(estimator: Any, kernel: Any) -> InverseOption:
     """Return the valid parameter ``inverse`` for a pairwise kernel, or None for any other kernel."""
     given = estimator.inverse
     inverse = given if isinstance(given, InverseOption) else InverseOption(given)

@@ -1,4 +1,4 @@
-"""Labels of samples, some of them missing: -1, and among objects None or NaN."""
+"""Labels of samples, some of them missing: -1, and what :mod:`eigenscape._roles` says of any column."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+from eigenscape._roles import missing_labels
 
 
 def no_labels() -> tuple[np.ndarray, np.ndarray]:
@@ -19,14 +21,11 @@ def split_labels(y: Any, at_least: int = 1) -> tuple[int, np.ndarray, np.ndarray
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None; -1 means unlabelled")
     array = column_or_1d(_as_labels(y), warn=True)
-    if array.dtype == object:
-        missing = np.array([_is_missing(value) for value in array], dtype=bool)
-    elif array.dtype.kind == "f":
-        if np.isinf(array).any():
-            raise ValueError("Input y contains infinity or a value too large")
-        missing = np.isnan(array) | (array == -1)
-    else:
-        missing = array == -1 if array.dtype.kind in "iu" else np.zeros(len(array), dtype=bool)
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise ValueError("Input y contains infinity or a value too large")
+    missing = missing_labels(array)
+    if array.dtype.kind in "iufO":
+        missing[~missing] = array[~missing] == -1
     labelled = np.flatnonzero(~missing)
     if len(labelled) < at_least:
         raise ValueError(
@@ -64,10 +63,3 @@ def _narrowed(labels: np.ndarray) -> np.ndarray:
             f"Unknown label type: y has words ({word!r}) and other labels ({other!r}); use one type for all"
         )
     return np.array(labels.tolist())
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a label is None, NaN, NA or -1."""
-    if value is None or type(value).__name__ == "NAType":  # of pandas; its comparisons are NA
-        return True
-    return bool(value != value or value == -1)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from eigenscape._numbers import check_numbers, check_symmetric, check_zero_diagonal, checked_sparse
+from eigenscape._parameters import check_enough
 from eigenscape._typing import is_sparse
 from eigenscape.dictionary.landmarks import NAMES, choose_points
-from eigenscape.estimators._base import FitResult, spectral_attributes
+from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._distances import DistanceSpectrum
-from eigenscape.estimators._graph import Neighborhood, neighborhood_graph
+from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
+from eigenscape.estimators._rows import check_features
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
@@ -71,17 +73,14 @@ def check_landmarks(landmarks: Landmarks, n_components: int, X: Any, rows: bool)
     """Return the choice that the option describes.
 
     ``rows`` is True if ``X`` contains rows of features, False for a table of distances or objects."""
-    n = n_points(X)
     if isinstance(landmarks.selection, str):
         if landmarks.selection == "kmeans" and not rows:
             raise ValueError(
                 "selection='kmeans' needs rows of features to average; use 'maxmin', 'greedy' or 'random' for"
                 " distances"
             )
-        if isinstance(landmarks.n, int) and landmarks.n > n:
-            raise ValueError(
-                f"n_landmarks={landmarks.n} needs as many samples, got n_samples={n}; lower n_landmarks"
-            )
+        if isinstance(landmarks.n, int):
+            check_enough("n_landmarks", landmarks.n, landmarks.n, n_points(X))
         choice = LandmarkChoice(None if landmarks.n == "auto" else landmarks.n, landmarks.selection)
     else:
         choice = _check_given(landmarks.selection, X, rows)
@@ -108,11 +107,7 @@ def _check_given(landmarks: Any, X: Any, rows: bool) -> LandmarkChoice:
         points[:] = list(landmarks)
     elif rows and given.ndim == 2 and given.dtype.kind in "fiu":
         points = given.tocsr().astype(np.float64) if is_sparse(given) else given.astype(np.float64)
-        if points.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"landmarks given as points have {points.shape[1]} features, but the samples have"
-                f" {X.shape[1]}"
-            )
+        check_features(points, "selection", X.shape[1])
         check_numbers(points, "selection")
     else:
         raise ValueError(
@@ -162,10 +157,8 @@ def check_landmark_distances(X: np.ndarray, choice: LandmarkChoice) -> None:
 def distinct_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
     """Return the indices of the distinct samples, from which landmarks are chosen."""
     first = distinct_rows(X)[0]
-    if choice.count is not None and len(first) < choice.count < n_points(X):
-        raise ValueError(
-            f"n_landmarks={choice.count} needs as many different samples, got {len(first)}; lower n_landmarks"
-        )
+    if choice.count is not None and choice.count < n_points(X):
+        check_enough("n_landmarks", choice.count, choice.count, len(first), "distinct samples")
     return first
 
 
@@ -180,6 +173,15 @@ def choose_samples(
         return candidates[choose_points(X, row, method, count, seed)]
     chosen = choose_points(X[candidates], lambda i: row(candidates[i])[candidates], method, count, seed)
     return candidates[chosen]
+
+
+def landmark_samples(distance: BoundKernel, X: Any, choice: LandmarkChoice, seed: int) -> np.ndarray:
+    """Return the indices of a fixed number of landmarks: the given samples, or chosen ones."""
+    if choice.samples is not None:
+        return choice.samples
+    assert choice.method is not None
+    assert choice.count is not None
+    return choose_samples(distance, X, distinct_samples(X, choice), choice.method, choice.count, seed)
 
 
 def given_vertices(X: Any, choice: LandmarkChoice, neighborhood: Neighborhood) -> np.ndarray | None:
@@ -221,7 +223,7 @@ def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResu
     choice = check_landmarks(option, n, X, not estimator._is_precomputed())
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     require_landmark_memory(X.shape[0], choice.count or n + 1, dtype)
-    neighborhood = estimator._neighborhood()
+    neighborhood = given_neighborhood(estimator)
     given = given_vertices(X, choice, neighborhood)
     landmarks = LandmarkOptions(choice.method, choice.count, given, option.tol)
     graph = neighborhood_graph(X, neighborhood, n)
@@ -237,5 +239,4 @@ def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResu
         which = np.unique(result.vertex, return_index=True)[1][which]
     searches = [each.search for each in results if each.search is not None]
     spectrum = DistanceSpectrum(results[0].distances) if len(results) == 1 else None
-    described = {**spectral_attributes(result.embedding), **landmark_attributes(choice, which, searches)}
-    return result.with_attributes({**described, "_spectrum_": spectrum})
+    return result.with_attributes({**landmark_attributes(choice, which, searches), "_spectrum_": spectrum})

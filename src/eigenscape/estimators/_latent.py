@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,18 +11,14 @@ from sklearn.utils import check_random_state
 from eigenscape._parameters import check_count
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.exceptions import NotConvergedWarning
 from eigenscape.methods.factor_analysis import FactorResult
 from eigenscape.methods.observed_data import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import PPCAResult, WeightedSamples
+from eigenscape.methods.ppca_fit import PPCAResult
 from eigenscape.methods.probabilistic_pca import Posterior, draw_samples
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 class LatentMixin:
@@ -186,8 +182,10 @@ def warn_if_stopped(estimator: Any) -> None:
     )
 
 
-def training_samples(estimator: BaseEstimator, X: Any, sample_weight: ArrayLike | None) -> WeightedSamples:
-    """Validate the training data of a probabilistic model."""
+def training_samples(
+    estimator: Any, X: Any, sample_weight: ArrayLike | None
+) -> tuple[ObservedData, np.ndarray]:
+    """Validate the training data of a probabilistic model; also return their weights."""
     X = check_input(estimator, X, reset=True)
     X, weights = valid_rows(X, check_weights(sample_weight, X))
-    return WeightedSamples(observed_data(X, training=True), weights)
+    return observed_data(np.ascontiguousarray(X), training=True), weights  # the same sums in any layout

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenscape._progress import stage
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._rows import given_coordinates, validate_rows
+from eigenscape.estimators._running import rowwise
 from eigenscape.methods.component_count import NComponents
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 class LinearMixin:
@@ -58,9 +56,12 @@ class LinearMixin:
         return self._match_dtype(Y, self._inverse(Y))
 
 
-def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """Validate dense training data of at least two samples; record the number and names of features."""
-    return validate_rows(estimator, X, reset=True, ensure_min_samples=2)
+def check_rows(estimator: Any, X: Any) -> Any:
+    """Validate training data of at least two samples; record the number and names of features."""
+    rows = validate_rows(
+        estimator, X, reset=True, accept_sparse=estimator._sparse or False, ensure_min_samples=2
+    )
+    return rows if isinstance(rows, np.ndarray) else sparse.csr_array(rows)
 
 
 def check_n_components(n_components: Any, n_samples: int, n_features: int) -> NComponents:
@@ -91,13 +92,4 @@ def check_rank(n_components: int, n_samples: int, n_features: int) -> None:
         raise ValueError(
             f"n_components={n_components} needs at least {n_components + 1} samples and {n_components}"
             f" features, got n_samples={n_samples}, n_features={n_features}; lower n_components"
-        )
-
-
-def check_features(n_components: int, n_features: int) -> None:
-    """Raise an error if there are fewer features than components."""
-    if n_components > n_features:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components} features, got"
-            f" n_features={n_features}; lower n_components"
         )

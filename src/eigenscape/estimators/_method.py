@@ -1,4 +1,4 @@
-"""The description of a method: the class attribute ``_method`` of its estimator.
+"""The description of a method: the class attribute ``_method`` of its estimator, and types of parameters.
 
 The command line, the explorer, reports and model files read it. Every described subclass of ``Estimator`` is
 known to them as soon as it is defined.
@@ -6,15 +6,28 @@ known to them as soon as it is defined.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from eigenscape._memory import BLOCK_BYTES, available_bytes
-from eigenscape.options import flattened
+from eigenscape.kernels.base import Kernel
+from eigenscape.options import GRAPH_NAMES, Graph, Solver, flattened
+from eigenscape.solvers import EigenSolver
+from eigenscape.solvers.policy import SolverName
 
-#: Affinities that are graphs; None if a graph object is given.
-_SPARSE_AFFINITIES = (None, "nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
+#: Name of a kernel, a function of two samples, or a kernel.
+KernelLike: TypeAlias = str | Callable[[Any, Any], float] | Kernel
+#: A graph of samples, or a kernel between all of them.
+AffinityLike: TypeAlias = Graph | KernelLike
+#: Value of ``random_state``.
+Seed: TypeAlias = int | np.random.RandomState | None
+#: Value of ``eigen_solver`` for a dense matrix, and for the sparse matrix of a graph.
+DenseSolver: TypeAlias = Literal["auto", "dense", "lanczos"] | EigenSolver | Solver
+GraphSolver: TypeAlias = SolverName | EigenSolver | Solver
+
 # All numbers here and in the descriptions are measured (tests/app/cli/test_memory_estimates.py).
 _DEFAULT_NEIGHBORS = 10
 _DEFAULT_LANDMARKS = 200  # if their number is determined during the fit
@@ -62,7 +75,7 @@ class Memory:
             return rows + edges + _CELL_MATRICES * 8.0 * min(parameters["n_landmarks"], n_rows) ** 2
         if landmarks is not None:
             return rows + 8.0 * n_rows * (landmarks if isinstance(landmarks, int) else _DEFAULT_LANDMARKS)
-        if self.square and parameters.get("affinity", "") not in _SPARSE_AFFINITIES:
+        if self.square and parameters.get("affinity", "") not in (None, *GRAPH_NAMES):
             square = 8.0 * self.square * n_rows**2
             return rows + (min(square, available_bytes() / 2) if self.blocked else square)
         search = min(_SEARCH_BYTES, 4.0 * n_rows**2)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import FitResult
-from eigenscape.estimators._graph import neighborhood_graph
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.methods.isomap import ordinal_isomap
 from eigenscape.methods.ordinal import Layout, OrdinalOptions, require_pair_memory
 from eigenscape.options import Landmarks, Ordinal
@@ -26,7 +26,7 @@ def ordinal_isomap_result(estimator: Any, X: Any, landmarks: Landmarks | None) -
     ordinal = ordinal if isinstance(ordinal, Ordinal) else Ordinal()
     options = OrdinalOptions(n, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, estimator._seed())
     require_pair_memory(X.shape[0])
-    graph = neighborhood_graph(X, estimator._neighborhood(), n)
+    graph = neighborhood_graph(X, given_neighborhood(estimator), n)
     split = split_graph(graph.graph, estimator.on_disconnected)
     maps = [ordinal_isomap(part, options, estimator.n_jobs) for part in split.parts]
     layouts = [embedding.layout for embedding in maps]
@@ -37,7 +37,8 @@ def ordinal_isomap_result(estimator: Any, X: Any, landmarks: Landmarks | None) -
         "n_iter_": max(layout.n_iter for layout in layouts),
         "_spectrum_": None,
     }
-    return graph.result(join(maps, split, n), split.labels, n).with_attributes(attributes)
+    embedding = join(maps, split, n)
+    return graph.result(embedding, split.labels, n, None, attributes, has_kernel=False)
 
 
 def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:

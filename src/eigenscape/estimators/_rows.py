@@ -175,6 +175,14 @@ def check_matrix(
     return values
 
 
+def check_features(values: Any, name: str, n_features: int) -> None:
+    """Raise ValueError unless a further argument has the features of ``X``."""
+    if values.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {values.shape[1]} features, but X has {n_features}; pass the features of X"
+        )
+
+
 def given_coordinates(estimator: Any, X: Any) -> np.ndarray:
     """Return the argument of ``inverse_transform``."""
     Y = check_array(X, dtype=[np.float64, np.float32], input_name="X")
@@ -369,6 +377,17 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, min_sum: float = 1) -
             " equivalent to repeating the sample, so scale the weights up"
         )
     return weights
+
+
+def take_rows(X: Any, which: np.ndarray) -> Any:
+    """Return some rows of data that have not been validated, in the same form."""
+    if isinstance(X, list):
+        return [X[i] for i in which]
+    if hasattr(X, "iloc"):
+        return X.iloc[which]
+    if hasattr(X, "obsm"):  # AnnData
+        return X[which]
+    return X.tocsr()[which] if is_sparse(X) else np.asarray(X)[which]
 
 
 def valid_rows(X: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -1,25 +1,25 @@
-"""The context in which estimators compute: progress, callbacks and threads."""
+"""The context in which estimators compute: progress, callbacks and threads, or blocks of dask collections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any
 
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import Line, reporting
 from eigenscape._threads import kept_threads
+from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.exceptions import NotConvergedError
 from eigenscape.options import warn_unused
 from eigenscape.solvers.solve import failures
 
-__all__ = ["HAS_CALLBACKS", "fitting", "running", "set_callbacks"]
-
 #: Whether scikit-learn has callbacks. Their module loads rich, so it is imported when they are used.
 HAS_CALLBACKS = find_spec("sklearn.callback") is not None  # since 1.9
 
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 #: Maximum number of subtasks of a stage.
 _MAX_STEPS = 100
 
@@ -77,6 +77,43 @@ def set_callbacks(self: Any, *callbacks: Any) -> Any:
     from sklearn.callback import CallbackSupportMixin
 
     return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+
+def by_blocks(way: str, **described: Any) -> _Decorator:
+    """Decorate a method: for a collection, the function ``way`` of ``distributed`` is called instead.
+
+    Its arguments are the estimator, the name of the method and the arguments of the method; ``described`` are
+    keyword arguments on the output.
+    """
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        name, first = method.__name__, method.__code__.co_varnames[1]  # after self
+
+        @wraps(method)
+        def turned_off(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_collection(args[0] if args else kwargs.get(first)):
+                return method(self, *args, **kwargs)
+            with fitting(self) if name == "fit" else running(self):
+                found = call_on_blocks(way, self, name, *args, **kwargs, **described)
+            return self if found is None else found  # None of a fit
+
+        return turned_off
+
+    return decorate
+
+
+def rowwise(columns: str | None = "_n_features_out", **described: Any) -> _Decorator:
+    """Decorate a method with one row of output per row of input.
+
+    For the arguments see :func:`eigenscape.distributed.dispatch.map_rows`.
+    """
+    return by_blocks("dispatch.map_rows", columns=columns, **described)
+
+
+#: A mean over the rows of ``X``.
+averaged = by_blocks("dispatch.mean_over_rows")
+#: ``loss`` and ``loss_curve``, means over the pairs of rows of ``X``.
+paired = by_blocks("dispatch.losses_of_pairs")
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape._memory import row_blocks
-from eigenscape._parameters import check_choice
 from eigenscape._typing import is_sparse
 from eigenscape.estimators._rows import check_input
 from eigenscape.exceptions import UndefinedKernelError
@@ -24,7 +23,6 @@ def resolve_span(embedder: Any, X: Any, wanted: str) -> SpanKind:
 
     Raises ValueError, with the reason, if it is asked for and not defined.
     """
-    check_choice("span_distance", wanted, ("auto", "kernel", "inverse", "none"))
     if wanted == "none":
         return "none"
     reasons = []

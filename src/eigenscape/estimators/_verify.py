@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._numbers import checked_sparse
 from eigenscape._parameters import check_count
 from eigenscape._typing import is_sparse
-from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._rows import check_input, take_rows
 
 #: Relative error that is attributed to rounding, in double and in single precision.
 _ROUNDING = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
@@ -194,30 +194,17 @@ def _compare_rows(model: Any, X: Any, n_rows: int, stored: Any) -> Check:
         expected = np.asarray(evaluate(X) if stored is None else stored)
         which = np.unique(np.linspace(0, len(expected) - 1, min(len(expected), n_rows)).astype(np.intp))
         parts = which[:, None] if stored is None else np.array_split(which, min(3, len(which)))
-        found = np.concatenate([np.asarray(evaluate(_take(X, part))) for part in parts])
+        found = np.concatenate([np.asarray(evaluate(take_rows(X, part))) for part in parts])
     what = "each alone and all together" if stored is None else "compared with embedding_"
     limit, size = _ROUNDING.get(expected.dtype, 1e-4), np.abs(expected).max(axis=0)
     values = np.atleast_2d(np.abs(vars(model).get("eigenvalues_", np.ones(np.shape(size)))))
     if values.shape[1:] == np.shape(size):
         size = size * max(_rounding(row[row > 0]) / limit for row in values).clip(1.0)
-    error = _relative_error(found, expected[which], size)
-    return _measured("training rows", error, limit, f"{len(which)} of {len(expected)}, {what}")
+    size = np.maximum(size, np.finfo(float).tiny)  # of each column
+    errors = np.abs(found.astype(np.float64) - expected[which]) / size
+    return _measured("training rows", errors, limit, f"{len(which)} of {len(expected)}, {what}")
 
 
 def _rounding(values: np.ndarray) -> np.float64:
     """Return the error of eigenfunctions that rounding explains: it grows with ``l_1 / l_r``."""
     return np.float64(1e3 * np.finfo(np.float64).eps * (values.max() / values.min() if len(values) else 0.0))
-
-
-def _relative_error(found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:
-    """Return the largest difference, relative to the size of each column."""
-    difference = np.abs(found.astype(np.float64) - expected) / np.maximum(size, np.finfo(float).tiny)
-    return float(difference.max(initial=0.0)) if np.isfinite(difference).all() else np.inf
-
-
-def _take(X: Any, which: np.ndarray) -> Any:
-    if isinstance(X, list):
-        return [X[i] for i in which]
-    if hasattr(X, "iloc"):
-        return X.iloc[which]
-    return X.tocsr()[which] if is_sparse(X) else np.asarray(X)[which]

@@ -70,8 +70,8 @@ def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | No
         the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
         ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
     y : array-like of shape (n_samples,), optional
-        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, and among objects None
-        or NaN, mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
+        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, None, NaN and empty text
+        mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
         With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
@@ -120,7 +120,6 @@ def embed_weighted(
     embedding = result.embedding
     if by_table:
         embedding = embed_columns(embedding, kept, None, X, coordinates.shape[1], weights)
-        attributes["kernel_"] = embedding.kernel
     coordinates[others] = embedding.transform(X[others])
     if "labels_" in attributes:
         attributes["labels_"] = attributes["_rule_"].predict(coordinates).astype(np.int64)

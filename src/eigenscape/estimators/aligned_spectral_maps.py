@@ -12,14 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.estimators._affinity import graph_samples
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Neighborhood, given_graph
-from eigenscape.estimators._links import check_enough_links, linked_rows
+from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._types import GraphSolver, Metric, Seed
 from eigenscape.estimators._verify import Verification
-from eigenscape.estimators._views import ViewMap, check_table, linked_vertices, tables_by_name
+from eigenscape.estimators._views import (
+    ViewMap,
+    check_enough_links,
+    check_table,
+    linked_rows,
+    linked_vertices,
+    tables_by_name,
+)
 from eigenscape.methods.aligned_maps import COUPLINGS, Views, aligned_eigenmaps, choose_coupling, link_losses
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.solvers import NAMES
 
 #: Attributes that all views have in common.
@@ -191,7 +197,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             ):
                 each.embedding_ = check_coordinates(table, coordinates[start + own.graph.vertex])
                 each._model_ = embedding
-                each.__dict__.update(own.result(embedding, split, n_components).attributes)
+                each.__dict__.update(own.result(embedding, split, n_components, {}).fitted())
                 start += own.graph.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))

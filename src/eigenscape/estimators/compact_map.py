@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from eigenscape.methods.local_affine import training_points
 from eigenscape.methods.ordinal import OrdinalEmbedding
 from eigenscape.methods.tuning import TUNING
 from eigenscape.pieces import PiecewiseEmbedding
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
 class CompactMap(Estimator):
@@ -78,7 +75,7 @@ class CompactModel(NamedTuple):
     omitted: tuple[Any, ...] = ()
 
 
-def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
+def make_compact(model: Any, size: int | None) -> CompactModel:
     """Return the model with ``size`` of its training rows, or none of them if ``transform`` needs none."""
     if not hasattr(model, "transform"):
         raise ValueError(f"{type(model).__name__} has no transform to approximate; save it without compact")
@@ -90,7 +87,7 @@ def make_compact(model: BaseEstimator, size: int | None) -> CompactModel:
     return make_compact_map(model, size)
 
 
-def make_compact_map(model: BaseEstimator, size: int | None) -> CompactModel:
+def make_compact_map(model: Any, size: int | None) -> CompactModel:
     """Return a :class:`CompactMap` of ``size`` training rows; None for as many as are worth their size."""
     name, parameters = type(model).__name__, model.get_params(deep=False)
     if any(isinstance(value, str) and value.startswith("precomputed") for value in parameters.values()):
@@ -130,7 +127,7 @@ def _without_embedder(model: ParametricMap) -> ParametricMap:
     return small
 
 
-def _unused_rows(model: BaseEstimator) -> tuple[Any, ...] | None:
+def _unused_rows(model: Any) -> tuple[Any, ...] | None:
     """Return training rows and moments that ``transform`` does not use; None if it needs the rows."""
     inner = vars(model).get("_model_")
     if isinstance(inner, Embedding) and isinstance(inner.kernel, LowRankKernel):

@@ -17,11 +17,10 @@ from eigenscape.estimators._affinity import (
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
+from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
-from eigenscape.options import Independence
+from eigenscape.options import Independence, Metric
 from eigenscape.pieces import Affinity, OnDisconnected, join
 
 

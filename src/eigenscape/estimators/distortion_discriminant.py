@@ -265,33 +265,23 @@ def check_layer_versions(
     distorted: Any, layer_distorted: Any, X: Any, sequences: list[np.ndarray], n_layers: int
 ) -> list[Versions]:
     """Return the distorted versions of ``X`` for each layer; layers without their own share one object."""
-    if layer_distorted is None:
-        return [_check_versions("distorted", distorted, X, sequences)] * n_layers
-    if not isinstance(layer_distorted, (list, tuple)):
+    layers = [None] * n_layers if layer_distorted is None else layer_distorted
+    if not isinstance(layers, (list, tuple)) or len(layers) != n_layers:
+        got = f"{len(layers)} entries" if isinstance(layers, (list, tuple)) else type(layers).__name__
         raise ValueError(
-            "layer_distorted must be a list with one entry per layer, each a list of distorted versions of X"
-            f" or None, got {type(layer_distorted).__name__}"
+            f"layer_distorted must be a list with one entry for each of the {n_layers} layers, a list of"
+            f" distorted versions of X, or None for a layer that uses distorted; got {got}"
         )
-    if len(layer_distorted) != n_layers:
-        raise ValueError(
-            f"layer_distorted has {len(layer_distorted)} entries, but there are {n_layers} layers; pass one"
-            " list of distorted versions per layer, or None for a layer that uses distorted"
-        )
-    without = [number for number, own in enumerate(layer_distorted) if own is None]
-    if without and distorted is None:
-        raise ValueError(
-            f"layer_distorted[{without[0]}] is None, so that layer uses distorted, which is not given; pass"
-            f" distorted or layer_distorted[{without[0]}]"
-        )
-    if distorted is not None and not without:
+    uses_shared = any(own is None for own in layers)
+    if distorted is not None and not uses_shared:
         raise ValueError(
             "distorted is given, but every layer has its own versions in layer_distorted; omit distorted, or"
             " pass None for the layers that use it"
         )
-    shared = [] if distorted is None else _check_versions("distorted", distorted, X, sequences)
+    shared = _check_versions("distorted", distorted, X, sequences) if uses_shared else []
     return [
         shared if own is None else _check_versions(f"layer_distorted[{number}]", own, X, sequences)
-        for number, own in enumerate(layer_distorted)
+        for number, own in enumerate(layers)
     ]
 
 

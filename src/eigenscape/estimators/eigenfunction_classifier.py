@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._labels import no_labels, split_labels
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 
 #: Widths of the softmax to choose from.
 _TEMPERATURES = np.logspace(-3, 1, 41)
@@ -53,9 +53,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
 
     Other Parameters
     ----------------
-    smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
-        between 1 and 2 by the leave-one-out error of the labelled rows.
     class_weight : {"balanced"}, dict or None, default=None
         Weights of the classes. "balanced" gives all classes the same weight, which helps if very few rows are
         labelled, and if rare classes matter as much as common ones.
@@ -105,7 +102,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         *,
         n_functions: int | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
-        smoothness: float | Literal["auto"] = "auto",
         class_weight: Any = None,
         prefit: bool = False,
         n_jobs: int | None = None,
@@ -114,7 +110,6 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         self.embedder = embedder
         self.n_functions = n_functions
         self.alpha = alpha
-        self.smoothness = smoothness
         self.class_weight = class_weight
         self.prefit = prefit
         self.n_jobs = n_jobs
@@ -128,7 +123,7 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All rows, in the form that ``embedder`` takes. With ``prefit=True`` the labelled rows suffice.
         y : array-like of shape (n_samples,)
-            Labels. -1, and among objects None or NaN, mean that a row is unlabelled.
+            Labels. -1, None, NaN and empty text mean that a row is unlabelled.
 
         Returns
         -------
@@ -234,16 +229,11 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_new, n_classes)
             In the order of ``classes_``.
         """
-        return _softmax(self._values(X) / self.temperature_)
+        return softmax(self._values(X) / self.temperature_, axis=1)
 
     @property
     def _n_classes(self) -> int:
         return len(self.classes_)
-
-
-def _softmax(values: np.ndarray) -> np.ndarray:
-    powers = np.exp(values - values.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _temperature(left_out: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -254,7 +244,7 @@ def _temperature(left_out: np.ndarray, codes: np.ndarray, weights: np.ndarray) -
     left_out, codes, weights = left_out[finite], codes[finite], weights[finite]
     rows = np.arange(len(codes))
     losses = [
-        -weights @ np.log(np.maximum(_softmax(left_out / width)[rows, codes], 1e-12))
+        -weights @ np.log(np.maximum(softmax(left_out / width, axis=1)[rows, codes], 1e-12))
         for width in _TEMPERATURES
     ]
     return float(_TEMPERATURES[int(np.argmin(losses))])

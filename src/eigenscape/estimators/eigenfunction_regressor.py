@@ -7,10 +7,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from eigenscape.estimators._collections import rowwise
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._rows import check_matrix
-from eigenscape.estimators._running import running
+from eigenscape.estimators._running import rowwise, running
 
 
 class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
@@ -47,9 +46,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
 
     Other Parameters
     ----------------
-    smoothness : float or "auto", default="auto"
-        Exponent :math:`p` of the roughness in the penalty. 0 penalises all functions equally. "auto" chooses
-        between 1 and 2 by the leave-one-out error of the labelled rows.
     verbose : bool, default=False
         Whether to report the progress of each stage.
 
@@ -89,7 +85,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         *,
         n_functions: int | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
-        smoothness: float | Literal["auto"] = "auto",
         prefit: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -97,7 +92,6 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         self.embedder = embedder
         self.n_functions = n_functions
         self.alpha = alpha
-        self.smoothness = smoothness
         self.prefit = prefit
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -6,7 +6,6 @@ See docs/decisions/estimators-density.md.
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,17 +16,14 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._numbers import checked_sparse
-from eigenscape._parameters import check_count, check_parameters
-from eigenscape._typing import is_sparse
-from eigenscape.distributed import PREFIT, check_in_memory
-from eigenscape.estimators._collections import averaged, rowwise
-from eigenscape.estimators._embedder import copy_features
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import running
+from eigenscape._parameters import check_count, check_enough, check_parameters
+from eigenscape.estimators._embedder import check_embedder, copy_features
+from eigenscape.estimators._method import Method, Seed
+from eigenscape.estimators._rows import take_rows
+from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.estimators._span import measure_span, resolve_span
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators.kernel_pca import KernelPCA
+from eigenscape.kernels.base import n_points
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
 
 #: Coordinates of the default embedder.
@@ -82,8 +78,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     Other Parameters
     ----------------
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Form of the covariances, as in sklearn.mixture.GaussianMixture.
     reg_covar : float, default=1e-3
         Added to the variances of the Gaussians, relative to the variance of a coordinate.
     span_distance : {"auto", "kernel", "inverse", "none"}, default="auto"
@@ -132,7 +126,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         embedder: Any = None,
         n_mixtures: int | Literal["auto"] = "auto",
         *,
-        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         reg_covar: float = 1e-3,
         span_distance: Literal["auto", "kernel", "inverse", "none"] = "auto",
         contamination: float | Literal["auto"] = "auto",
@@ -144,7 +137,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     ) -> None:
         self.embedder = embedder
         self.n_mixtures = n_mixtures
-        self.covariance_type = covariance_type
         self.reg_covar = reg_covar
         self.span_distance = span_distance
         self.contamination = contamination
@@ -168,51 +160,37 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         -------
         self
         """
-        contamination = self._check_parameters(X)
+        self._check_parameters(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with running(self):
             self.embedder_ = self.embedder if self.prefit else self._new_embedder(X).fit(X)
             coordinates = self._coordinates(self.embedder_, X)
             copy_features(self, self.embedder_)
-            self.span_distance_ = resolve_span(self.embedder_, _first_rows(X), self.span_distance)
-            folds = self._folds(_indexable(X), coordinates, seed)
+            self.span_distance_ = resolve_span(self.embedder_, take_rows(X, np.arange(2)), self.span_distance)
+            folds = self._folds(X, coordinates, seed)
             self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
             scale = _scale(coordinates)
             self._density_ = _density(self._mixture(coordinates / scale, self.n_mixtures_, seed), scale)
             self._rarity_ = GammaTail.of(-left_out)
             span = np.concatenate([fold.span for fold in folds])
             self._span_tail_ = None if self.span_distance_ == "none" else GammaTail.of(span)
-            if contamination is None:
+            if self.contamination == "auto":
                 self.offset_ = float(np.quantile(self._join(left_out, span), _FALSE_ALARMS))
             else:
-                self.offset_ = float(np.quantile(self._scores(X, coordinates), contamination))
+                self.offset_ = float(np.quantile(self._scores(X, coordinates), self.contamination))
         self.weights_, self.means_ = self._density_.weights, self._density_.means * scale
         return self
 
-    def _check_parameters(self, X: Any) -> float | None:
-        """Validate the parameters; return the contamination, or None for "auto"."""
+    def _check_parameters(self, X: Any) -> None:
         check_parameters(self)
-        if self.embedder is not None or self.prefit:
-            kind = type(self.embedder)
-            if not (hasattr(kind, "fit") and hasattr(kind, "transform")):
-                raise TypeError(
-                    f"embedder={self.embedder!r} must be an estimator with transform, such as KernelPCA(10)"
-                    " or PCA(10)"
-                )
-        if self.prefit:
-            check_is_fitted(self.embedder)
-        check_in_memory(self, X, PREFIT)
-        if isinstance(self.contamination, str) and self.contamination == "auto":
-            return None
-        share: Any = self.contamination
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) <= 0.5:
-            raise ValueError(f"contamination={share!r} must be 'auto' or a number in (0, 0.5]")
-        return float(share)
+        check_embedder(self, X, "transform", "an estimator with transform, such as KernelPCA(10) or PCA(10)")
+        if self.contamination != "auto" and not 0 < self.contamination <= 0.5:
+            raise ValueError(f"contamination={self.contamination!r} must be 'auto' or a number in (0, 0.5]")
 
     def _new_embedder(self, X: Any) -> Any:
         if self.embedder is not None:
             return clone(self.embedder)
-        smallest = _n_rows(X) - -(-_n_rows(X) // self.cv)  # rows of the smallest fold
+        smallest = n_points(X) - -(-n_points(X) // self.cv)  # rows of the smallest fold
         return KernelPCA(
             max(1, min(_COORDINATES, smallest - 1)), n_jobs=self.n_jobs, random_state=self.random_state
         )
@@ -220,19 +198,17 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     def _folds(self, X: Any, coordinates: np.ndarray, seed: int) -> list[_Fold]:
         """Return the coordinates of rows left out, of the embedder too unless it is fitted already."""
         n_rows = len(coordinates)
-        if n_rows < 2 * self.cv:
-            raise ValueError(
-                f"cv={self.cv} needs at least {2 * self.cv} samples, got n_samples={n_rows}; lower cv"
-            )
+        check_enough("cv", self.cv, 2 * self.cv, n_rows)
         folds = []
         for fitted, left_out in KFold(self.cv, shuffle=True, random_state=seed).split(coordinates):
             embedder, inside = self.embedder_, coordinates[fitted]
             if not self.prefit:
-                embedder = clone(self.embedder_).fit(X[fitted])
-                inside = self._coordinates(embedder, X[fitted])
-            scale = _scale(inside)
-            outside = np.asarray(embedder.transform(X[left_out]), dtype=np.float64)
-            folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, X[left_out])))
+                rows = take_rows(X, fitted)
+                embedder = clone(self.embedder_).fit(rows)
+                inside = self._coordinates(embedder, rows)
+            scale, rows = _scale(inside), take_rows(X, left_out)
+            outside = np.asarray(embedder.transform(rows), dtype=np.float64)
+            folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, rows)))
         return folds
 
     def _choose_mixtures(self, folds: list[_Fold], seed: int) -> tuple[int, np.ndarray]:
@@ -240,11 +216,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         smallest = min(len(fold.fitted) for fold in folds)
         counts = [count for count in _MIXTURES if count * _ROWS_PER_GAUSSIAN <= smallest] or [1]
         if self.n_mixtures != "auto":
-            if self.n_mixtures > smallest:
-                raise ValueError(
-                    f"n_mixtures={self.n_mixtures} needs as many samples, but folds have {smallest}; lower"
-                    " n_mixtures or cv"
-                )
+            check_enough("n_mixtures", self.n_mixtures, self.n_mixtures, smallest, "training samples")
             counts = [int(self.n_mixtures)]
         found: list[np.ndarray] = []
         for count in counts:
@@ -265,9 +237,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     def _mixture(self, Z: np.ndarray, count: int, seed: int) -> GaussianMixture:
         """Return a mixture fitted to coordinates of unit variance."""
-        return GaussianMixture(
-            count, covariance_type=self.covariance_type, reg_covar=self.reg_covar, random_state=seed
-        ).fit(Z)
+        return GaussianMixture(count, reg_covar=self.reg_covar, random_state=seed).fit(Z)
 
     def _coordinates(self, embedder: Any, X: Any) -> np.ndarray:
         """Return the coordinates of the rows that the embedder was fitted to."""
@@ -282,7 +252,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
     def _span(self, embedder: Any, X: Any) -> np.ndarray:
         if self.span_distance_ == "none":
-            return np.zeros(_n_rows(X))
+            return np.zeros(n_points(X))
         return measure_span(embedder, X, self.span_distance_)
 
     def _join(self, log_density: np.ndarray, span: np.ndarray) -> np.ndarray:
@@ -451,25 +421,6 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         return tags
 
 
-def _indexable(X: Any) -> Any:
-    """Return rows, or AnnData, that can be indexed by arrays; the embedder refuses what it does not take."""
-    if is_sparse(X):
-        return checked_sparse(X).tocsr()
-    if hasattr(X, "iloc"):
-        return X.to_numpy()
-    return X if isinstance(X, np.ndarray) or hasattr(X, "obsm") else np.asarray(X)
-
-
-def _first_rows(X: Any) -> Any:
-    """Return two rows, with the names of their columns."""
-    return X.iloc[:2] if hasattr(X, "iloc") else _indexable(X)[:2]
-
-
-def _n_rows(X: Any) -> int:
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    return int(shape[0]) if shape else 1
-
-
 def _scale(coordinates: np.ndarray) -> np.ndarray:
     """Return the standard deviations of coordinates, 1 for constant ones."""
     spread = coordinates.std(axis=0)
@@ -477,11 +428,4 @@ def _scale(coordinates: np.ndarray) -> np.ndarray:
 
 
 def _density(mixture: GaussianMixture, scale: np.ndarray) -> GaussianDensity:
-    """Return the density of a fitted mixture, with one triangular factor for each Gaussian."""
-    n, d = mixture.means_.shape
-    roots = np.asarray(mixture.precisions_cholesky_)
-    if mixture.covariance_type == "tied":
-        roots = np.broadcast_to(roots, (n, d, d))
-    elif mixture.covariance_type != "full":  # (n, d) or (n,)
-        roots = roots.reshape(n, -1, 1) * np.eye(d)
-    return GaussianDensity(mixture.weights_, mixture.means_, np.array(roots), scale)
+    return GaussianDensity(mixture.weights_, mixture.means_, mixture.precisions_cholesky_, scale)

@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._latent import GaussianMixin, warn_if_stopped
+from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import FactorModel, factor_posterior, fit_factors
-from eigenscape.methods.observed_data import ObservedData, observed_data
+from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.probabilistic_pca import Posterior
 from eigenscape.methods.tuning import TUNING
 
@@ -136,11 +135,9 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            X = check_input(self, X, reset=True)
-            X, weights = valid_rows(X, check_weights(sample_weight, X))
-            check_rank(self.n_components, *X.shape)
+            data, weights = training_samples(self, X, sample_weight)
+            check_rank(self.n_components, *data.shape)
             seed = self._seed()
-            data = observed_data(np.ascontiguousarray(X), training=True)  # the same sums in any layout
             result = fit_factors(data, weights, self.n_components, self.tol, self.max_iter, seed)
             self._set_model(result)
             self.components_, self.n_components_ = self.loadings_.T, self.n_components

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import squared_distance_rows, to_landmarks
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.pivots import choose_pivots, fastmap
+from eigenscape.options import Metric
 
 
 class FastMap(KernelEstimator):
@@ -125,4 +125,4 @@ class FastMap(KernelEstimator):
         landmarks = np.unique(pivots)
         model = fastmap(to_landmarks(distance, landmarks), landmarks, pivots)
         model = with_components(model, self.n_components, remedy=", or use LandmarkMDS")
-        return spectral_result(model, {"pivots_": pivots, "landmarks_": landmarks}, training=X)
+        return FitResult(model, {"pivots_": pivots, "landmarks_": landmarks}, training=X)

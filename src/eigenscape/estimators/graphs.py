@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from eigenscape._parameters import check_count
+from eigenscape._parameters import check_count, check_enough
 from eigenscape._threads import kept_threads
 from eigenscape.estimators._graph import check_graph
-from eigenscape.estimators._types import GraphSolver, Seed
+from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.graph_embedding import direct_embedding
@@ -83,11 +83,7 @@ def graph_embedding(
     """
     check_count("n_components", n_components)
     W = check_graph(graph)
-    if n_components > W.shape[0] - 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} vertices, got {W.shape[0]};"
-            " lower n_components"
-        )
+    check_enough("n_components", n_components, n_components + 1, W.shape[0], "vertices")
     label = component_labels(W)
     if label.max() > 0:
         raise DisconnectedGraphError(

@@ -15,17 +15,17 @@ from eigenscape.dictionary.source import PointArray, divided_source, kernel_sour
 from eigenscape.distributed import check_in_memory
 from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import KernelEstimator, spectral_attributes
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
     projection_error,
     select_members,
+    width_attributes,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method
 from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_chunk, check_input
-from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._running import by_blocks, fitting, running
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -70,11 +70,6 @@ def _supports_single_pass(estimator: GreedySpectralEmbedding) -> bool:
     else:
         return True
     raise AttributeError(f"these parameters do not allow fitting to a stream: {reason}")
-
-
-def _fit_chunk(state: DictionaryState, chunk: PointArray, options: DictionaryOptions) -> DictionaryState:
-    """Continue with a chunk: with a tolerance, or with a dictionary of fixed size."""
-    return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
 
 
 class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
@@ -294,8 +289,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """Fit a dictionary and the model to training rows, in memory or elsewhere."""
         similarity = self._bind(rows)
         if not self._is_greedy():
-            size = self._dictionary().size
-            members = select_members(self._selection(), size, similarity, rows, options, self._source_)
+            members = select_members(self._dictionary(), similarity, rows, options, self._source_)
             options = replace(options, members=members)
         self._set_model(rows.fit(self._source_, options), options, rows.stored)
 
@@ -344,10 +338,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         n_seen = 0 if state is None else self.n_samples_seen_
         with running(self):
             X = check_chunk(self, X, reset=state is None, first_row=n_seen)
-            if state is None:
-                self._bind(TrainingRows(X))
-                state = initial_state(self._source_, X, options)
-            self._set_model(_fit_chunk(state, X, options), options)
+            self._set_model(self._fit_chunk(state, X, options), options)
             self._stream_ = self._embedding_ = None
         return self
 
@@ -442,22 +433,26 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         state: DictionaryState | None = None
         try:
             for chunk in CheckedChunks(self, chunks, first=True):
-                if state is None:
-                    self._bind(TrainingRows(chunk))
-                    state = initial_state(self._source_, chunk, options)
-                state = _fit_chunk(state, chunk, options)
+                state = self._fit_chunk(state, chunk, options)
         finally:
             if state is not None and state.moments.count:
                 self._set_model(state, options)
+
+    def _fit_chunk(
+        self, state: DictionaryState | None, chunk: PointArray, options: DictionaryOptions
+    ) -> DictionaryState:
+        """Continue a stream, or begin it, with a tolerance or with a dictionary of fixed size."""
+        if state is None:
+            self._bind(TrainingRows(chunk))
+            state = initial_state(self._source_, chunk, options)
+        return (budget_fit if options.tol is None else partial_fit)(state, chunk, options)
 
     def _bind(self, rows: Any) -> BoundKernel:
         """Bind the kernel to training rows; set ``gamma_`` and the source of kernel values."""
         kernel = kernel_by_name(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         similarity = rows.bind(kernel)
         check_inverse(self, None if self.normalization == "divisive" else pairwise_kernel(similarity))
-        gamma = getattr(getattr(similarity, "kernel", None), "gamma", None)
-        if gamma is not None:
-            self.gamma_ = gamma
+        self.__dict__.update(width_attributes(similarity))
         self._source_ = kernel_source(similarity)
         if self.normalize_first:
             rng = np.random.default_rng(self._options().seed)
@@ -494,19 +489,15 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """Return the parameter ``dictionary``, or its default."""
         return Dictionary() if self.dictionary is None else self.dictionary
 
-    def _selection(self) -> Any:
-        """Return how members are selected: by name, by row indices, or the given points."""
-        dictionary = self._dictionary()
-        return dictionary.selection if dictionary.points is None else dictionary.points
-
     def _is_greedy(self) -> bool:
-        return isinstance(self._selection(), str) and self._selection() == "greedy"
+        points, selection = self._dictionary().points, self._dictionary().selection
+        return points is None and isinstance(selection, str) and selection == "greedy"
 
     def _options(self) -> DictionaryOptions:
         """Validate the parameters and return the options of the dictionary."""
         check_parameters(self)
         check_gamma(self.kernel, self.gamma)
-        dictionary, selection = self._dictionary(), self._selection()
+        dictionary = self._dictionary()
         if self.normalize_first and self.normalization != "divisive":
             raise ValueError(
                 f"normalize_first=True is for normalization='divisive', got {self.normalization!r}: additive"
@@ -516,8 +507,9 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if not self._is_greedy():
             if dictionary.tol is not None:
                 raise ValueError(f"tol={dictionary.tol!r} is for selection='greedy' only; leave it None")
-            if isinstance(selection, str) and dictionary.size is None:
-                raise ValueError(f"selection={selection!r} needs size")
+            is_named = dictionary.points is None and isinstance(dictionary.selection, str)
+            if is_named and dictionary.size is None:
+                raise ValueError(f"selection={dictionary.selection!r} needs size")
         return DictionaryOptions(
             dictionary.tol if given else _DEFAULT_TOL,
             dictionary.size if given else _DEFAULT_SIZE,

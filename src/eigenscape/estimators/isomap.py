@@ -6,20 +6,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_attributes
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph, unweighted
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._ordinal import ordinal_isomap_result
-from eigenscape.estimators._types import DenseSolver, Graph, Metric, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import geodesic_dtype, isomap
 from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.mds import Indefinite
-from eigenscape.options import Landmarks, Ordinal
+from eigenscape.options import Graph, Landmarks, Metric, Ordinal
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
@@ -214,7 +213,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             refuse_weights(weights, "landmarks", "the map is computed from the landmarks alone")
             return landmark_isomap_result(self, X, landmarks)
         solver, dtype, n = self._solver(), geodesic_dtype(X), self.n_components
-        graph = neighborhood_graph(X, self._neighborhood(), n)
+        graph = neighborhood_graph(X, given_neighborhood(self), n)
         split = split_graph(graph.graph, self.on_disconnected)
         weights = vertex_weights(weights, graph.vertex)
         options: dict[str, Any] = {"dtype": dtype, "order": self.order, "indefinite": self.indefinite}
@@ -222,10 +221,10 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         for part, some in zip(split.parts, split.weights_of(weights), strict=True):
             found = isomap(part, n, solver, weights=some, **options)
             maps.append(with_components(found, n if split.is_whole else 1, self.order))
-        result = graph.result(join(maps, split, n, weights), split.labels, n, weights)
         distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
         spectrum = DistanceSpectrum(distance, split.weights_of(weights)[0]) if len(maps) == 1 else None
-        return result.with_attributes({**spectral_attributes(result.embedding), "_spectrum_": spectrum})
+        embedding = join(maps, split, n, weights)
+        return graph.result(embedding, split.labels, n, weights, {"_spectrum_": spectrum})
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.
@@ -237,6 +236,3 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         float
         """
         return float(np.sqrt(self.loss()))
-
-    def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(unweighted(given_graph(self.graph, self.n_neighbors, self.metric)), self.n_jobs)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._numbers import as_contiguous_float64
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_choice, check_enough, check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._graph import Vertices, vertices
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import check_matrix, given_coordinates, validate_rows
-from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._linear import check_rows
+from eigenscape.estimators._method import Method, Seed
+from eigenscape.estimators._rows import check_features, check_input, check_matrix, given_coordinates
+from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.graph_embedding import Correction, FeatureMap, Transformation, feature_map
 from eigenscape.methods.inverse_map import fit_inverse, rows_to_invert
@@ -241,11 +239,13 @@ class KernelEigenmap(Estimator):
         """
         with fitting(self):
             self._check_kernels()
-            rows = self._validate_rows(X, reset=True)
+            rows = check_rows(self, X)
+            given = self._given_kernels(rows.shape[1]) if self.basis == "kernels" else None
             graph_data = vertices(self, rows, graph)
-            solution, Y = (
-                self._fit_features(graph_data) if self.basis == "features" else self._fit_kernels(graph_data)
-            )
+            if given is None:
+                solution, Y = self._fit_features(graph_data)
+            else:
+                solution, Y = self._fit_kernels(graph_data, *given)
             self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
             self._inverse_ = {}
             self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
@@ -258,15 +258,11 @@ class KernelEigenmap(Estimator):
 
     def _check_kernels(self) -> None:
         """Raise ValueError for parameters that contradict each other."""
-        given, kernels = self.eigen_solver, self._kernels
-        method = given.method if isinstance(given, Solver) else given
-        if not isinstance(method, str) or method not in self._solvers:
-            raise ValueError(
-                f"eigen_solver={method!r} is not known; choose one of 'auto', 'dense', 'iterative'"
-            )
-        if self._solver_option().tol == 0:
+        solver, kernels = self._solver_option(), self._kernels
+        check_choice("eigen_solver", solver.method, self._solvers)
+        if solver.tol == 0:
             raise ValueError("tol=0.0 of the eigensolver cannot be reached; set a positive number")
-        if method == "iterative" and not self.posterior:
+        if solver.method == "iterative" and not self.posterior:
             raise ValueError("eigen_solver='iterative' needs posterior=True; use eigen_solver='dense'")
         if not isinstance(kernels.centers, str) and self.n_kernels not in (None, len(kernels.centers)):
             raise ValueError(
@@ -286,10 +282,11 @@ class KernelEigenmap(Estimator):
         self._map_ = result
         return result.transformation, result(graph_data.points)
 
-    def _fit_kernels(self, graph_data: Vertices) -> tuple[Transformation, np.ndarray]:
+    def _fit_kernels(
+        self, graph_data: Vertices, centers: Any, covariances: Any
+    ) -> tuple[Transformation, np.ndarray]:
         """Fit a mixture of affine maps."""
         kernels, solver = self._kernels, self._solver_option()
-        centers, covariances = self._given_kernels(graph_data.points.shape[1])
         seed, tol = self._seed(), 1e-6 if solver.tol is None else float(solver.tol)
         sigma = None if isinstance(kernels.sigma, str) else float(kernels.sigma)
         max_kernels, n_local = self._kernel_limits(graph_data.points)
@@ -315,15 +312,14 @@ class KernelEigenmap(Estimator):
 
     def _given_kernels(self, n_features: int) -> tuple[Any, Any]:
         """Return centres and covariances as arrays or names, checked without the rows."""
+        n_local = self._kernels.local_components
+        if n_local is not None:
+            check_enough("local_components", n_local, n_local, n_features, "features")
         centers: Any = self._kernels.centers
         covariances: Any = self._kernels.covariances
         if not isinstance(centers, str):
             centers = check_matrix(centers, "centers")
-            if centers.shape[1] != n_features:
-                raise ValueError(
-                    f"centers has {centers.shape[1]} features, but X has {n_features}; pass an array of shape"
-                    f" (n_kernels, {n_features})"
-                )
+            check_features(centers, "centers", n_features)
         if not isinstance(covariances, str):
             covariances = check_array(covariances, dtype=np.float64, allow_nd=True, input_name="covariances")
             check_covariances(covariances, 1 if isinstance(centers, str) else len(centers), n_features)
@@ -375,7 +371,7 @@ class KernelEigenmap(Estimator):
         ndarray of shape (n_new, n_components, n_features)
         """
         check_is_fitted(self)
-        X = self._validate_rows(X, reset=False)
+        X = check_input(self, X, reset=False)
         return self._match_dtype(X, self._map_.jacobian(as_contiguous_float64(X)))
 
     @rowwise("n_features_in_", of="_n_features_out", ready="_fitted_inverse")
@@ -419,25 +415,6 @@ class KernelEigenmap(Estimator):
             forward = self._map_ if isinstance(self._map_, AffineMixture) else None
             self._inverse_[self.inverse] = fit_inverse(forward, *self._to_invert_, self.inverse == "refined")
         return self._inverse_[self.inverse]
-
-    def _validate_rows(self, X: Any, reset: bool) -> Any:
-        """Validate training rows (``reset``) or new rows."""
-        X = validate_rows(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=self._sparse or False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        n_local = self._kernels.local_components
-        if reset and self.basis == "kernels" and n_local is not None and n_local > X.shape[1]:
-            raise ValueError(
-                f"local_components={n_local} needs as many features, got n_features={X.shape[1]}; lower"
-                " local_components"
-            )
-        if reset and self.basis == "kernels":
-            self._given_kernels(X.shape[1])
-        return X if isinstance(X, np.ndarray) else sparse.csr_array(X)
 
     @property
     def _sparse(self) -> str | None:  # type: ignore[override]

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
     projection_error,
+    width_attributes,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import DenseSolver, Seed
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
-from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class KernelPCA(InverseMixin, KernelEstimator):
@@ -182,7 +178,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
+    def _embed(self, X: Any, weights: Any = None) -> FitResult:
         check_components(self.n_components, X)
         if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
@@ -196,7 +192,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
             storage=self._solver_option().storage,
             weights=weights,
         )
-        return spectral_result(with_components(model, self.n_components, self.order), attributes)
+        return FitResult(with_components(model, self.n_components, self.order), attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
@@ -210,7 +206,7 @@ class KernelPCA(InverseMixin, KernelEstimator):
         options = dictionary_options(self, "additive")
         state = fit_by_dictionary(self, similarity, rows, options)
         model = greedy_embedding(state, options, self.n_components, rows.stored)
-        return spectral_result(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+        return FitResult(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
 
     def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
         """Bind the kernel to training rows; also return its fitted attributes."""
@@ -219,7 +215,5 @@ class KernelPCA(InverseMixin, KernelEstimator):
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
         )
         similarity = rows.bind(kernel)
-        bound = similarity.kernel if isinstance(similarity, BoundPairwise) else None
-        check_inverse(self, bound)
-        gamma = getattr(bound, "gamma", None)
-        return similarity, {} if gamma is None else {"gamma_": gamma}
+        check_inverse(self, pairwise_kernel(similarity))
+        return similarity, width_attributes(similarity)

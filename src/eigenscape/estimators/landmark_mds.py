@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
@@ -21,16 +21,16 @@ from eigenscape.estimators._landmarks import (
     distinct_samples,
     given_landmarks,
     landmark_attributes,
+    landmark_samples,
 )
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Method, Seed
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.kernels.pairwise import BoundPairwise
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.landmark_mds import OTHER_LANDMARKS, LandmarkSearch, landmark_mds
 from eigenscape.methods.mds import Indefinite
-from eigenscape.options import Landmarks
+from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order, SolverConfig
 
 
@@ -213,17 +213,14 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             model, attributes = search.embedding, landmark_attributes(options, indices, [search])
             assert model is not None
         else:
-            indices = options.samples
-            if options.method is not None and options.count is not None:
-                candidates = distinct_samples(X, options)
-                indices = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
-            landmarks = BoundPairwise(distance.kernel, options.points)
-            if indices is not None:
+            indices, landmarks = None, BoundPairwise(distance.kernel, options.points)
+            if options.points is None:
+                indices = landmark_samples(distance, X, options, solver.seed)
                 landmarks = to_landmarks(distance, indices)
             model = self._fit_landmarks(landmarks, indices, solver)
             attributes = landmark_attributes(options, indices)
         model = with_components(model, self.n_components, self.order, OTHER_LANDMARKS)
-        return spectral_result(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
+        return FitResult(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
 
     def _fit_landmarks(
         self, landmarks: BoundKernel, indices: np.ndarray | None, solver: SolverConfig

@@ -14,16 +14,15 @@ from eigenscape.estimators._affinity import (
     fit_affinity_dictionary,
     with_labels,
 )
-from eigenscape.estimators._anchors import anchor_attributes, check_anchors
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import TrainingRows, projection_error, warn_if_disconnected
+from eigenscape.estimators._graph import anchor_attributes, check_anchors
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
+from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_labelled, refuse_weights
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
-from eigenscape.options import Anchors, Dictionary, Independence
+from eigenscape.options import Anchors, Dictionary, Independence, Metric
 from eigenscape.pieces import OnDisconnected, join
 
 
@@ -244,4 +243,4 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         state, given, attributes = fit_affinity_dictionary(self, rows, options, self.n_components)
         model = greedy_laplacian_eigenmaps(state, given, self.n_components, rows.stored)
         warn_if_disconnected(model, self.on_disconnected)
-        return spectral_result(model, attributes)
+        return FitResult(model, attributes)

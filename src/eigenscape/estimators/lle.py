@@ -7,18 +7,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigenscape._parameters import Limits
-from eigenscape.estimators._anchors import anchor_attributes, check_anchors
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._graph import Neighborhood, SampleGraph, given_neighborhood, neighborhood_graph
+from eigenscape.estimators._graph import (
+    Neighborhood,
+    anchor_attributes,
+    check_anchors,
+    given_neighborhood,
+    neighborhood_graph,
+)
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Graph, GraphSolver, Metric, Seed
+from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
-from eigenscape.options import Anchors, KNNGraph, SpanningTree
+from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
 from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
@@ -202,7 +206,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
                 raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
             n_anchors = check_anchors(self, X, neighborhood, weights)
         solver, option, params = self._solver(), neighborhood.option, {}
-        graph = self._graph(X, neighborhood)
+        graph = neighborhood_graph(X, neighborhood, n_components)
+        self._check_neighbors(int(np.diff(graph.graph.neighbors.indptr).min()))
         split = split_graph(graph.graph, self.on_disconnected)
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
@@ -211,7 +216,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         if self.approximation is not None:
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
             attributes = anchor_attributes(model)
-            return graph.result(model, split.labels, n_components, None, attributes, spectral=True)
+            return graph.result(model, split.labels, n_components, None, attributes)
         weights = vertex_weights(weights, graph.vertex)
         maps = [
             locally_linear_embedding(
@@ -220,7 +225,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             for part, gram, measure in zip(split.parts, grams, split.weights_of(weights), strict=True)
         ]
         embedding = join(maps, split, n_components, weights)
-        return graph.result(embedding, split.labels, n_components, weights, spectral=True)
+        return graph.result(embedding, split.labels, n_components, weights)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
@@ -235,19 +240,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self._check_fitted()
         return float(((1.0 if self.c is None else self.c) - self.eigenvalues_).sum())
 
-    def _graph(self, X: Any, neighborhood: Neighborhood) -> SampleGraph:
-        graph = neighborhood_graph(X, neighborhood, self.n_components)
-        if "n_neighbors_" in graph.attributes:
-            self._check_n_neighbors(graph.attributes["n_neighbors_"])
-        else:
-            self._check_neighbor_counts(np.diff(graph.graph.neighbors.indptr))
-        return graph
-
-    def _least_neighbors(self) -> int:
-        """Return the number of neighbours that the method needs in each neighbourhood."""
-        d = self.n_components
-        return {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
-
     def _check_parameters(self, neighborhood: Neighborhood, n_samples: int, n_features: int) -> None:
         d = self.n_components
         if isinstance(neighborhood.option, SpanningTree) or (
@@ -258,28 +250,19 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
                 " neighbours; use KNNGraph(n_neighbors) or RadiusGraph(radius)"
             )
         if (k := neighborhood.count(n_samples)) is not None:
-            self._check_n_neighbors(k)
+            self._check_neighbors(k)
         if self.method != "standard" and d > n_features and not self._is_precomputed():
             raise ValueError(
                 f"method={self.method!r} needs n_components of at most n_features={n_features}, got"
                 f" n_components={d}"
             )
 
-    def _check_n_neighbors(self, k: int) -> None:
-        if k < self._least_neighbors():
+    def _check_neighbors(self, fewest: int) -> None:
+        """Raise ValueError if the method needs more neighbours than the sample with the fewest has."""
+        d = self.n_components  # "standard" needs one neighbour, which a connected graph has
+        least = {"standard": 0, "modified": d, "hessian": d * (d + 3) // 2, "ltsa": d + 1}[self.method]
+        if fewest < least:
             raise ValueError(
-                f"method={self.method!r} with n_components={self.n_components} needs n_neighbors of at least"
-                f" {self._least_neighbors()}, got n_neighbors={k}"
-            )
-
-    def _check_neighbor_counts(self, counts: np.ndarray) -> None:
-        """Raise ValueError if a sample has fewer neighbours within the radius than the method needs."""
-        minimum = self._least_neighbors()
-        few = np.flatnonzero(counts < minimum)
-        if self.method != "standard" and len(few):  # "standard" needs one, which a connected graph has
-            raise ValueError(
-                f"method={self.method!r} with n_components={self.n_components} needs at least {minimum}"
-                f" neighbours of each sample, but {len(few)} of {len(counts)} distinct samples have fewer"
-                f" in graph={self.graph!r} (at least one has {counts.min()}); enlarge radius, or use"
-                " n_neighbors"
+                f"method={self.method!r} with n_components={d} needs at least {least} neighbours of each"
+                f" sample, got {fewest}; raise n_neighbors, or enlarge radius"
             )

@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from eigenscape._parameters import check_enough
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
-from eigenscape.estimators._linear import LinearMixin, check_features, check_rows
+from eigenscape.estimators._linear import LinearMixin, check_rows
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.kernels.affinity import GraphAffinity
 from eigenscape.methods.locality_preserving import LocalityProjection, locality_preserving
 from eigenscape.options import Graph
@@ -158,7 +158,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
         """
         with fitting(self):
             rows = check_rows(self, X)
-            check_features(self.n_components, rows.shape[1])
+            check_enough("n_components", self.n_components, self.n_components, rows.shape[1], "features")
             graph_data = vertices(self, rows, graph)
             projection = locality_preserving(
                 graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.affine
@@ -172,7 +172,7 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
 
     def _connect(self, anchors: np.ndarray) -> tuple[GraphAffinity, dict[str, Any]]:
         """Return the graph of the anchors to which all samples are connected, and fitted attributes."""
-        check_features(self.n_components, anchors.shape[1])
+        check_enough("n_components", self.n_components, self.n_components, anchors.shape[1], "features")
         affinity, _, attributes = neighbor_affinity(self, anchors)
         return affinity, {**attributes, "graph_": with_loops(affinity.edges(), self.regularization)}
 

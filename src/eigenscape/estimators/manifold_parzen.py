@@ -10,11 +10,10 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import NOT_NEGATIVE, check_count, check_parameters
-from eigenscape.estimators._collections import averaged, rowwise
+from eigenscape._parameters import NOT_NEGATIVE, check_count, check_enough, check_parameters
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._running import running
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._running import averaged, rowwise, running
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import distinct_rows
 from eigenscape.methods.manifold_parzen import ParzenDensity, choose_parameters, local_tangents
@@ -124,11 +123,8 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
         """
         check_parameters(self)
         X = validate_rows(self, X, reset=True, dtype=np.float64, ensure_min_samples=2)
-        if self.n_neighbors != "auto" and self.n_neighbors >= len(X):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 1} samples, got"
-                f" n_samples={len(X)}; lower n_neighbors"
-            )
+        if self.n_neighbors != "auto":
+            check_enough("n_neighbors", self.n_neighbors, self.n_neighbors + 1, len(X))
         with running(self):
             k, d, noise = self._chosen(X)
             tangents = local_tangents(X, k, min(d, k, X.shape[1]), self.n_jobs)

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import (
     DistanceSpectrum,
     DistanceSpectrumMixin,
     bind_distance,
 )
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
+from eigenscape.options import Metric
 from eigenscape.solvers import Order
 
 
@@ -163,7 +163,7 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             weights=weights,
         )
         model = with_components(model, self.n_components, self.order)
-        return spectral_result(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
+        return FitResult(model, {"_spectrum_": DistanceSpectrum(distance, weights)})
 
     def _centering_weights(self, m: int) -> np.ndarray | None:
         """Validate ``centering``; None for equal weights."""

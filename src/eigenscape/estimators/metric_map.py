@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenscape.estimators._base import FitResult, KernelEstimator, spectral_result
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
     check_landmarks,
-    choose_samples,
-    distinct_samples,
     given_landmarks,
     landmark_attributes,
+    landmark_samples,
 )
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import DenseSolver, Metric, Seed
+from eigenscape.estimators._method import DenseSolver, Method, Seed
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import to_landmarks
 from eigenscape.methods.kernel_pca import check_components
 from eigenscape.methods.pivots import metric_map
-from eigenscape.options import Landmarks
+from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 
@@ -170,14 +168,10 @@ class MetricMap(KernelEstimator):
             )
         solver = self._solver()
         distance = bind_distance(self.metric, self.metric_params, X)
-        landmarks = options.samples
-        if landmarks is None:
-            assert options.method is not None
-            candidates = distinct_samples(X, options)
-            landmarks = choose_samples(distance, X, candidates, options.method, options.count, solver.seed)
+        landmarks = landmark_samples(distance, X, options, solver.seed)
         model, references = metric_map(
             to_landmarks(distance, landmarks), landmarks, self.n_components, solver, self.order
         )
         attributes = {**landmark_attributes(options, landmarks), "references_": landmarks[references]}
         del attributes["landmark_steps_"]
-        return spectral_result(model, attributes, training=X)
+        return FitResult(model, attributes, training=X)

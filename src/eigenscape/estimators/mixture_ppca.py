@@ -11,15 +11,13 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape._parameters import check_count
+from eigenscape._parameters import check_count, check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks, rowwise
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
-from eigenscape.estimators._linear import check_features
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._running import fitting, running
+from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
     Membership,
@@ -34,7 +32,7 @@ from eigenscape.methods.mixture_ppca import (
     run_mixture_em,
 )
 from eigenscape.methods.observed_data import ObservedData, observed_data
-from eigenscape.methods.ppca_fit import PPCASamples, noise_floor
+from eigenscape.methods.ppca_fit import PPCASamples, WeightedSamples, noise_floor
 from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_directions
 from eigenscape.solvers import SolverConfig
 
@@ -161,7 +159,7 @@ class MixturePPCA(LatentMixin, Estimator):
         self
         """
         with fitting(self):
-            given = training_samples(self, X, sample_weight)
+            given = WeightedSamples(*training_samples(self, X, sample_weight))
             self._fit(given, WeightedMixtureSamples(given))
         return self
 
@@ -206,13 +204,8 @@ class MixturePPCA(LatentMixin, Estimator):
         return max(results, key=lambda result: result.log_likelihoods[-1])
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        check_features(self.n_components, n_features)
-        required = self.n_mixtures * (self.n_components + 1)
-        if n_samples < required:
-            raise ValueError(
-                f"n_mixtures={self.n_mixtures} planes of n_components={self.n_components} need at least"
-                f" {required} samples, got n_samples={n_samples}; lower n_mixtures or n_components"
-            )
+        check_enough("n_components", self.n_components, self.n_components, n_features, "features")
+        check_enough("n_mixtures", self.n_mixtures, self.n_mixtures * (self.n_components + 1), n_samples)
 
     def _warn_if_degenerate(self, options: MixtureOptions) -> None:
         if self.degenerate_.any():

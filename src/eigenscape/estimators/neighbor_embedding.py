@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from eigenscape._parameters import Limits
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
-from eigenscape.estimators._method import Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Method, Seed
 from eigenscape.kernels.affinity import mutual_affinity
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.methods.neighbor_embedding import LayoutOptions, neighbor_embedding
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
 from eigenscape.solvers import SolverConfig
 
-ON_DISCONNECTED = ("connect", "raise")
 #: Tolerance of the eigenmap that is the start of the layout.
 _START_TOL = 1e-6
 #: Neighbours by default.
@@ -118,6 +117,7 @@ class NeighborEmbedding(Estimator):
         " and sizes of clusters are not meaningful."
     )
     _pairwise_parameter = "metric"
+    _limits: ClassVar = {"n_components": Limits(1, below=3)}
 
     def __init__(
         self,
@@ -147,29 +147,19 @@ class NeighborEmbedding(Estimator):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
-        options = self._layout_options()
+        options = LayoutOptions(float(self.exaggeration), self.max_iter, float(self.tol), self.n_jobs)
         seed = self._seed()
         graph = neighborhood_graph(X, given_neighborhood(self, _NEIGHBORS), self.n_components)
-        split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
+        split = split_graph(graph.graph, self.on_disconnected, choices=("connect", "raise"))
         affinity = mutual_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         solver = SolverConfig("auto", _START_TOL, None, seed, self.n_jobs)
         eigenmap = laplacian_eigenmaps(affinity, self.n_components, solver)
         require_eigenfunctions(eigenmap, self.n_components)
         model = neighbor_embedding(affinity, eigenmap.coordinates, options)
-        return graph.result(model, split.labels, self.n_components).with_attributes(
-            {
-                "converged_": bool(model.layout.movement <= options.tol),
-                "kl_divergence_": model.kl_divergence,
-                "movement_": model.layout.movement,
-                "n_iter_": model.layout.n_iter,
-            }
-        )
-
-    def _layout_options(self) -> LayoutOptions:
-        """Return the parameters of the layout, checked."""
-        if self.n_components > 2:
-            raise ValueError(
-                f"n_components={self.n_components}, but a neighbour embedding has 1 or 2 coordinates; use"
-                " LaplacianEigenmaps or DiffusionMap for more"
-            )
-        return LayoutOptions(float(self.exaggeration), self.max_iter, float(self.tol), self.n_jobs)
+        attributes = {
+            "converged_": bool(model.layout.movement <= options.tol),
+            "kl_divergence_": model.kl_divergence,
+            "movement_": model.layout.movement,
+            "n_iter_": model.layout.n_iter,
+        }
+        return graph.result(model, split.labels, self.n_components, None, attributes, has_kernel=False)

@@ -8,16 +8,17 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape._numbers import check_symmetric
+from eigenscape._parameters import check_enough
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting
-from eigenscape.estimators._types import Metric, Seed
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
 from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, require_pair_memory
+from eigenscape.options import Metric
 
 
 class OrdinalMDS(Estimator):
@@ -145,18 +146,14 @@ class OrdinalMDS(Estimator):
         self
         """
         with fitting(self):
-            max_iter = self.max_iter
             options = OrdinalOptions(
-                self.n_components, self.n_init, max_iter, self.tol, self.ties, self._seed()
+                self.n_components, self.n_init, self.max_iter, self.tol, self.ties, self._seed()
             )
             X = check_input(self, X, reset=True)
             require_pair_memory(n_points(X))
             first, group = distinct_rows(X)
-            if self.n_components > len(first) - 1:
-                raise ValueError(
-                    f"n_components={self.n_components} needs at least {self.n_components + 1} distinct"
-                    f" samples, got n_samples={len(first)}; lower n_components"
-                )
+            needed, found = self.n_components + 1, len(first)
+            check_enough("n_components", self.n_components, needed, found, "distinct samples")
             distance = Dissimilarity.bind(self.metric, self.metric_params, X, first)
             square = distance(X[first])
             if callable(self.metric):

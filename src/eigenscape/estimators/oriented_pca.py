@@ -12,11 +12,10 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import KernelEstimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._rows import check_input, check_matrix
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._rows import check_features, check_input, check_matrix
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.methods.oriented_pca import (
     Criterion,
     Orientation,
@@ -263,11 +262,7 @@ class OrientedPCA(LinearMixin, KernelEstimator):
     def _check_noise(self, noise: Any, n_features: int) -> np.ndarray:
         self._check_columns("noise", noise)
         vectors = check_matrix(noise, "noise", training=True)
-        if vectors.shape[1] != n_features:
-            raise ValueError(
-                f"noise has {vectors.shape[1]} features, but X has {n_features}; pass noise vectors with the"
-                " features of X"
-            )
+        check_features(vectors, "noise", n_features)
         return vectors
 
     def _check_version(self, name: str, version: Any, X: np.ndarray) -> np.ndarray:

@@ -10,12 +10,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import POSITIVE
-from eigenscape.distributed import PREFIT, check_in_memory
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
+from eigenscape.estimators._embedder import check_embedder, fit_embedder
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import check_coordinates, check_input
 from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.methods.fourier_ridge import RegressorMap, candidate_widths, fit_fourier_ridge
@@ -125,13 +125,7 @@ class ParametricMap(Estimator):
         with fitting(self):
             self._check_parameters(X)
             X = check_input(self, X, reset=True)
-            if self.prefit:
-                embedder = self.embedder
-                targets = embedder.transform(X)
-            else:
-                embedder = self._new_embedder(X).fit(X)
-                known = getattr(embedder, "embedding_", None)
-                targets = embedder.transform(X) if known is None else known
+            embedder, targets = fit_embedder(self, X, lambda: self._default_embedder(X.shape[0]))
             targets = np.asarray(targets, dtype=np.float64)
             self._model_ = self._regression(X, targets.reshape(len(targets), -1))
             coordinates = self._model_.transform(X)
@@ -139,31 +133,21 @@ class ParametricMap(Estimator):
         return self
 
     def _check_parameters(self, X: Any) -> None:
-        if self.embedder is not None or self.prefit:
-            if isinstance(self.embedder, type) or not hasattr(self.embedder, "fit"):
-                raise TypeError(
-                    f"embedder={self.embedder!r} must be an estimator with embedding_ or transform, such as"
-                    " LaplacianEigenmaps(2)"
-                )
-            if get_tags(self.embedder).input_tags.pairwise:
-                raise ValueError(
-                    f"embedder={self.embedder!r} is fitted to similarities or distances; a regression needs"
-                    " rows of features"
-                )
-        if self.prefit:
-            check_is_fitted(self.embedder)
+        expected = "an estimator with embedding_ or transform, such as LaplacianEigenmaps(2)"
+        check_embedder(self, X, "fit", expected)
+        if self.embedder is not None and get_tags(self.embedder).input_tags.pairwise:
+            raise ValueError(
+                f"embedder={self.embedder!r} is fitted to similarities or distances; a regression needs rows"
+                " of features"
+            )
         if self.regressor is not None and (
             isinstance(self.regressor, type) or not hasattr(self.regressor, "predict")
         ):
             raise TypeError(f"regressor={self.regressor!r} must be a regressor with fit and predict, or None")
-        check_in_memory(self, X, PREFIT)
 
-    def _new_embedder(self, X: Any) -> Any:
-        if self.embedder is not None:
-            return clone(self.embedder)
-        return LaplacianEigenmaps(
-            min(2, max(1, X.shape[0] - 2)), n_jobs=self.n_jobs, random_state=self.random_state
-        )
+    def _default_embedder(self, n_samples: int) -> LaplacianEigenmaps:
+        n_components = min(2, max(1, n_samples - 2))
+        return LaplacianEigenmaps(n_components, n_jobs=self.n_jobs, random_state=self.random_state)
 
     def _regression(self, X: Any, targets: np.ndarray) -> Any:
         """Return the fitted regression."""

@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import KernelEstimator
-from eigenscape.estimators._collections import averaged, by_blocks
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import DenseSolver, Memory, Method
 from eigenscape.estimators._rows import check_input, check_weights
-from eigenscape.estimators._running import fitting, running
-from eigenscape.estimators._types import DenseSolver
+from eigenscape.estimators._running import averaged, by_blocks, fitting, running
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.methods.pca import (
     PrincipalAxes,
@@ -271,12 +269,6 @@ class PCA(LinearMixin, KernelEstimator):
 
     def _inverse(self, Y: np.ndarray) -> np.ndarray:
         return (Y * self._scale_) @ self.components_ + self.mean_
-
-    def fit_transform(
-        self, X: Any, y: object = None, sample_weight: ArrayLike | None = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit to ``X`` and return its coordinates, ``embedding_``; for the arguments see ``fit``."""
-        return self.fit(X, y, sample_weight, **fit_params).embedding_
 
     def _functions(self, X: Any) -> np.ndarray:
         values = self._axes_.eigenvalues

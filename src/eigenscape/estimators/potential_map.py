@@ -11,14 +11,11 @@ from eigenscape._parameters import check_count
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import Metric, Seed
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.kernels.affinity import local_affinity
 from eigenscape.methods.potential import PotentialOptions, potential_map
-from eigenscape.options import KNNGraph
+from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
-
-ON_DISCONNECTED = ("connect", "raise")
 
 
 class PotentialMap(Estimator):
@@ -156,7 +153,7 @@ class PotentialMap(Estimator):
             "lower n_landmarks",
         )
         graph = neighborhood_graph(X, given_neighborhood(self), options.n_components)
-        split = split_graph(graph.graph, self.on_disconnected, choices=ON_DISCONNECTED)
+        split = split_graph(graph.graph, self.on_disconnected, choices=("connect", "raise"))
         affinity = local_affinity(split.parts[0], graph.attributes["n_neighbors_"])
         model, walk = potential_map(affinity, options)
         if not model.layout.converged:
@@ -165,15 +162,14 @@ class PotentialMap(Estimator):
                 f" max_iter={options.max_iter}, at {model.layout.stress:.3g}; raise max_iter or tol",
                 ConvergenceWarning,
             )
-        return graph.result(model, split.labels, options.n_components).with_attributes(
-            {
-                "stress_": model.layout.stress,
-                "n_steps_": walk.n_steps,
-                "entropies_": walk.entropies,
-                "cell_labels_": model.cells[graph.vertex],
-                "n_iter_": model.layout.n_iter,
-            }
-        )
+        attributes = {
+            "stress_": model.layout.stress,
+            "n_steps_": walk.n_steps,
+            "entropies_": walk.entropies,
+            "cell_labels_": model.cells[graph.vertex],
+            "n_iter_": model.layout.n_iter,
+        }
+        return graph.result(model, split.labels, options.n_components, None, attributes, has_kernel=False)
 
     def _options(self) -> PotentialOptions:
         """Return the parameters of the map, checked."""

@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._collections import by_blocks
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
 from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._running import fitting
+from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
-from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, fit_ppca
+from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, WeightedSamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
     LatentGaussian,
     Posterior,
@@ -140,7 +139,7 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         self
         """
         with fitting(self):
-            self._fit(training_samples(self, X, sample_weight))
+            self._fit(WeightedSamples(*training_samples(self, X, sample_weight)))
         return self
 
     def _fit(self, samples: PPCASamples) -> None:

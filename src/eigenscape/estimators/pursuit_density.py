@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_count, check_parameters
+from eigenscape._parameters import check_count, check_enough, check_parameters
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators._verify import verify
 from eigenscape.exceptions import RankError
 from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pursue, whiten
@@ -123,11 +123,8 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         check_parameters(self)
         X = validate_rows(self, X, reset=True, dtype=np.float64, ensure_min_samples=2)
         n_features = X.shape[1]
-        if self.n_components is not None and self.n_components > n_features:
-            raise ValueError(
-                f"n_components={self.n_components} needs as many features, got n_features={n_features}; lower"
-                " n_components"
-            )
+        count = n_features if self.n_components is None else self.n_components
+        check_enough("n_components", count, count, n_features, "features")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         white = whiten(X, 1)
         rank = white.Z.shape[1]
@@ -137,7 +134,6 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
                 " their density is not defined; use more samples, or reduce them by"
                 f" PCA(n_components={rank}) first"
             )
-        count = n_features if self.n_components is None else self.n_components
         objective = AnalyticObjective(INDICES[self.index])
         with reporting(self.verbose):
             found = pursue(white.Z, objective, count, self.n_init, self.max_iter, self.tol, seed)

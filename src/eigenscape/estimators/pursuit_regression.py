@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigenscape._numbers import check_numbers, without_mask
 from eigenscape._parameters import NOT_NEGATIVE, Limits, check_parameters
 from eigenscape._progress import reporting
+from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
-from eigenscape.estimators._types import Seed
 from eigenscape.estimators._verify import verify
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 

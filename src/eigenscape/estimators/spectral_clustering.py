@@ -25,14 +25,13 @@ from eigenscape.estimators._clusters import (
     require_stored,
 )
 from eigenscape.estimators._dictionary import projection_error
-from eigenscape.estimators._method import Memory, Method
-from eigenscape.estimators._types import AffinityLike, GraphSolver, Metric, Seed
+from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import DividedOperator, gram
-from eigenscape.options import Dictionary
+from eigenscape.options import Dictionary, Metric
 from eigenscape.pieces import OnDisconnected, join
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from eigenscape._parameters import check_enough
 from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import (
     Eigenfunctions,
@@ -120,9 +121,5 @@ def with_components(
 
 def check_components(n_components: int | None, X: object) -> None:
     """Raise if ``n_components`` exceeds the largest possible rank of a centred kernel."""
-    m = n_points(X)
-    if n_components is not None and n_components > m - 1:
-        raise ValueError(
-            f"n_components={n_components} needs at least {n_components + 1} samples, got n_samples={m};"
-            " lower n_components"
-        )
+    if n_components is not None:
+        check_enough("n_components", n_components, n_components + 1, n_points(X))

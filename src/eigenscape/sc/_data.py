@@ -18,7 +18,7 @@ from eigenscape._parameters import check_count
 from eigenscape._threads import kept_threads
 from eigenscape._typing import is_sparse
 from eigenscape.distributed import is_collection
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._method import Seed
 from eigenscape.solvers import SolverConfig
 
 Parameters = ParamSpec("Parameters")

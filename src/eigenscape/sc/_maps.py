@@ -10,7 +10,7 @@ from eigenscape._extras import optional_import
 from eigenscape._warnings import warn
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators import KernelPCA, SpectralClustering
-from eigenscape.estimators._types import Seed
+from eigenscape.estimators._method import Seed
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.graph.components import component_labels
 from eigenscape.methods.isomap import isomap as geodesic_map

@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator
 
 from eigenscape._roles import missing_labels
 from eigenscape.app.report._texts import LIMITS, TABLES, fill, shorten
-from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
 from eigenscape.kernels import Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian
-from eigenscape.options import flattened
+from eigenscape.options import GRAPH_NAMES, flattened
 from eigenscape.quality import LocalizedCoordinate, dominant_columns
 
 #: Metrics that add differences of columns. Others are free of the columns' scale, or unknown.
@@ -69,7 +68,7 @@ def depends_on_scales(model: BaseEstimator) -> bool:
         return False
     parameters = flattened(model.get_params(deep=False))
     kernel = parameters.get("kernel", parameters.get("affinity"))
-    if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPHS):
+    if kernel is not None and not (isinstance(kernel, str) and kernel in GRAPH_NAMES):
         return kernel in _KERNELS if isinstance(kernel, str) else isinstance(kernel, _KERNEL_TYPES)
     if kernel == "precomputed_nearest_neighbors":
         return False
