@@ -231,7 +231,9 @@ class ColumnChunks:
                 cells, stop = block[name], start + (1 if categories is None else len(categories))
                 if categories is not None:
                     rows[:, start:stop] = _indicators(cells, categories, name, self.columns.source)
-                elif not pa.types.is_floating(cells.type) and _has_large_integers(cells):
+                elif cells.type == pa.float64():  # without a cast, which takes longer than a short column
+                    rows[:, start] = cells
+                elif _has_large_integers(cells):
                     raise integer_error(name, self.columns.source)
                 else:
                     rows[:, start] = cells.cast(pa.float64(), safe=False)

@@ -102,9 +102,7 @@ def save(
     values = flattened(model.get_params(deep=False)).values()
     precomputed = any(isinstance(value, str) and value.startswith("precomputed") for value in values)
     with whole_file(path, force=force) as part, zipfile.ZipFile(part, "w") as archive:
-        encoder = Encoder(archive, precomputed, small.omitted)
-        encoder.write(small.model, scaler)
-        header["members"] = encoder.checksums
+        Encoder(archive, precomputed, small.omitted).write(small.model, scaler)
         write_member(archive, HEADER, json.dumps(header, indent=1).encode())
 
 
