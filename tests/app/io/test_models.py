@@ -17,9 +17,8 @@ from cases import CASES, MAPS, WITHOUT_KERNEL
 from scipy.spatial.distance import cdist
 
 import eigenscape
-from eigenscape.app.io import describe
 from eigenscape.app.io.archive import FORMAT, HEADER, TREE
-from eigenscape.app.io.models import fingerprint
+from eigenscape.app.io.models import describe, fingerprint
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarning, WriteError
 from eigenscape.options import Dictionary, Ordinal

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
 #: Value of the parameter of an estimator that takes each kind of precomputed input.
 _PRECOMPUTED = {

@@ -21,7 +21,7 @@ from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io import Table
+from eigenscape.app.io.table import Table
 from eigenscape.app.methods import method_name
 
 #: Methods whose first coordinates do not depend on the others.

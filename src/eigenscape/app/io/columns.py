@@ -63,14 +63,6 @@ def to_numbers(
     return None
 
 
-def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Convert a few cells to floats, missing ones to NaN; None if one is not a number or all are missing."""
-    present = [cell for cell in cells if cell not in MISSING_CELLS]
-    if not present or not all(re.match(NUMBER, cell) and "," not in cell for cell in present):
-        return None
-    return np.array([np.nan if cell in MISSING_CELLS else float(cell) for cell in cells], dtype=np.float64)
-
-
 @dataclass
 class Column:
     """What the values of a column are, accumulated over blocks of rows.

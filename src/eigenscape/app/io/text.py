@@ -116,7 +116,7 @@ class TextSource:
             selection = replace(selection, id=self.layout.names[0])
         self._text: set[str] = set()  # columns that are parsed as text
         self._cells: dict[str, pa.ChunkedArray] = {}  # of a content in memory
-        requested = set(selection.columns or ())
+        requested = {*(selection.columns or ()), *selection.known_columns}
         self.columns = self._profile(requested)
         self.selection = selection.complete(list(self.columns), source)
         roles, encoded = (self.selection.label, self.selection.id), self.selection.categories or ()
