@@ -28,11 +28,9 @@ _LEAST_SAVED, _FIRST_BYTES = 0.1, 2**18
 def open_archive(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
     """Open a model file and read its header; raise unless it is complete and fits in memory."""
     path = Path(path).expanduser()
-    if not path.exists():
-        raise ModelFileError(f"model file {path} does not exist")
     if not path.is_file():
-        kind = "a directory" if path.is_dir() else "a pipe or a device"
-        raise ModelFileError(f"{path} is {kind}, not a model file")
+        reason = "is a directory or a device" if path.exists() else "does not exist"
+        raise ModelFileError(f"{path} {reason}; use the path of a model file")
     if path.stat().st_size == 0:
         raise ModelFileError(f"{path} is empty")
     try:

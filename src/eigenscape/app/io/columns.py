@@ -7,7 +7,7 @@ then profiled again as text, from its first row.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +27,8 @@ _INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
 _MAX_EXAMPLES = 3
+#: Bytes that are examined at a time, so that intermediate arrays stay in the cache of the processor.
+_CACHED_BYTES = 2**18
 
 
 def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -35,17 +37,27 @@ def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return compute.if_else(compute.is_in(cells, pa.array(MISSING_CELLS)), pa.scalar(None, pa.string()), cells)
 
 
-def needs_text(values: pa.ChunkedArray, may_have_codes: bool) -> bool:
-    """Return whether a column must be parsed as text, since its parsed values do not tell what its cells are.
+def columns_of_text(block: Mapping[str, pa.ChunkedArray], content: bytes, delimiter: str) -> list[str]:
+    """Return the columns whose parsed values do not tell what their cells are, and must be parsed as text.
 
-    Plain numbers are null, floats, or integers without codes; larger ones may be rounded.
+    The other columns are plain numbers: null, floats or integers. Large ones may be rounded. Integers are no
+    plain numbers if a cell of the block begins with a zero and another digit (a code), or with 0x.
     """
-    if values.type == pa.null():
-        return False
-    if values.type not in (pa.int64(), pa.float64()) or (values.type == pa.int64() and may_have_codes):
-        return True
-    limits = compute.min_max(values).as_py()
-    return limits["max"] is not None and max(limits["max"], -limits["min"]) >= EXACT_INTEGER
+    may_have_codes, data = content.startswith(b"0"), np.frombuffer(content, dtype=np.uint8)
+    for start in range(0, len(data), _CACHED_BYTES):
+        part = data[start : start + _CACHED_BYTES + 2]
+        before, zero, after = part[:-2], part[1:-1], part[2:]
+        is_start = (before <= ord(",")) | (before == ord(delimiter))  # blanks, line ends, quotation marks
+        is_longer = (after - ord("0") < 10) | (after | 32 == ord("x"))
+        may_have_codes = may_have_codes or bool((is_start & (zero == ord("0")) & is_longer).any())
+    found = []
+    for name, values in block.items():
+        is_plain = values.type == pa.null()
+        if values.type == pa.float64() or (values.type == pa.int64() and not may_have_codes):
+            limits = compute.min_max(values).as_py()
+            is_plain = limits["max"] is None or max(limits["max"], -limits["min"]) < EXACT_INTEGER
+        found += [] if is_plain else [name]
+    return found
 
 
 def to_numbers(

@@ -77,7 +77,7 @@ def _from_slices(chunks: SlicedChunks) -> da.Array:
     stored = getattr(array, "chunks", None)  # of a zarr array: partitions are made of whole ones
     step = max(stored[0], step - step % stored[0]) if stored else step
     if isinstance(array, np.memmap):  # mapped by the worker: a pickled memmap contains all of its data
-        array = (str(array.filename), int(array.offset), array.dtype.str, array.shape)
+        array = str(array.filename)
     partitions: list[_Partition] = [
         (_read_slice, min(step, n_rows - start), (array, start, min(step, n_rows - start)))
         for start in range(0, n_rows, step)
@@ -109,9 +109,8 @@ def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarr
 
 
 def _read_slice(array: Any, start: int, n_rows: int) -> np.ndarray:
-    if isinstance(array, tuple):
-        file, offset, dtype, shape = array
-        array = np.memmap(file, dtype=np.dtype(dtype), mode="r", offset=offset, shape=tuple(shape))
+    if isinstance(array, str):
+        array = np.load(array, mmap_mode="r", allow_pickle=False)
     block = np.asarray(array[start : start + n_rows])
     block = block.reshape(len(block), -1)
     return block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)

@@ -27,8 +27,6 @@ _MAX_EXPANSION, _SMALL_BYTES = 300, 2**28
 EXACT_INTEGER = 2**53
 #: Longer integers are rounded; Python converts none of more than 4 300 digits.
 _MAX_DIGITS = 400
-#: Bytes that are examined at a time, so that intermediate arrays stay in the cache of the processor.
-_CACHED_BYTES = 2**18
 #: A quoted cell with more line ends is a mistake.
 _MAX_LINES = 200
 #: A quoted cell with this many complete lines that each have the cells of a row is a mistake.
@@ -192,19 +190,6 @@ def npy_bytes(file: IO[bytes]) -> int:
     read_header = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
     shape, _, dtype = read_header(file)
     return 0 if dtype.hasobject or not dtype.itemsize else file.tell() + prod(shape) * dtype.itemsize
-
-
-def may_have_codes(content: bytes, delimiter: str) -> bool:
-    """Return whether a cell may begin with a zero and another digit, or with 0x."""
-    data = np.frombuffer(content, dtype=np.uint8)
-    for start in range(0, len(data), _CACHED_BYTES):
-        part = data[start : start + _CACHED_BYTES + 2]
-        before, zero, after = part[:-2], part[1:-1], part[2:]
-        is_start = (before <= ord(",")) | (before == ord(delimiter))  # blanks, line ends, quotation marks
-        is_long = (after - ord("0") < 10) | (after | 32 == ord("x"))
-        if (is_start & (zero == ord("0")) & is_long).any():
-            return True
-    return content.startswith(b"0")
 
 
 def have_rounded(cells: Iterable[str]) -> bool:

@@ -16,15 +16,9 @@ from eigenscape._format import format_bytes
 from eigenscape._memory import require
 from eigenscape.app.io.arrow import csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import MISSING_CELLS, Column, convert, needs_text
+from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
 from eigenscape.app.io.formats import COMPRESSED
-from eigenscape.app.io.guards import (
-    check_expansion,
-    check_quotes,
-    encoding_error,
-    last_row_end,
-    may_have_codes,
-)
+from eigenscape.app.io.guards import check_expansion, check_quotes, encoding_error, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout
 from eigenscape.exceptions import InputFileError
 
@@ -188,8 +182,8 @@ class TextSource:
                 continue
             block = parse_text(rows, layout, self.source, names, types, before)
             if profiling:
-                codes = may_have_codes(rows, layout.delimiter)
-                new = [name for name in names if name not in types and needs_text(block[name], codes)]
+                inferred = {name: values for name, values in block.items() if name not in types}
+                new = columns_of_text(inferred, rows, layout.delimiter)
                 types |= dict.fromkeys(new, pa.string())
                 block |= parse_text(rows, layout, self.source, new, types, before) if new else {}
                 self._text.update(new)

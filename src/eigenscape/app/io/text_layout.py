@@ -19,7 +19,7 @@ _SAMPLE_LINES = 50
 #: In order of preference: a comma may be part of a number, a semicolon rarely is.
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%")
-_NUMBER = re.compile(NUMBER)
+_NUMBER = re.compile(rf"\s*({'|'.join(map(re.escape, MISSING_CELLS))})\s*$|{NUMBER}")  # or missing
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 
@@ -124,13 +124,9 @@ def _is_header(rows: list[list[str]]) -> bool:
     first, rest = rows[0], rows[1:]
     if rest and [name.strip() for name in first] == ["", *map(str, range(len(first) - 1))]:
         return True  # pandas numbers the columns of an array, and gives its index no name
-    words = [place for place, cell in enumerate(first) if not _is_number(cell)]
+    words = [place for place, cell in enumerate(first) if not _NUMBER.match(cell)]
     if not rest or not words:
         return bool(first) and len(words) == len(first)
     offset = 1 if all(len(row) == len(first) + 1 for row in rest) else 0
     below = ([row[place + offset] for row in rest if len(row) > place + offset] for place in words)
-    return any(cells and all(map(_is_number, cells)) for cells in below)
-
-
-def _is_number(cell: str) -> bool:
-    return cell.strip() in MISSING_CELLS or bool(_NUMBER.match(cell))
+    return any(cells and all(map(_NUMBER.match, cells)) for cells in below)
