@@ -27,8 +27,6 @@ _INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
 _MAX_EXAMPLES = 3
-#: Bytes that are examined at a time, so that intermediate arrays stay in the cache of the processor.
-_CACHED_BYTES = 2**18
 
 
 def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -44,8 +42,9 @@ def columns_of_text(block: Mapping[str, pa.ChunkedArray], content: bytes, delimi
     plain numbers if a cell of the block begins with a zero and another digit (a code), or with 0x.
     """
     may_have_codes, data = content.startswith(b"0"), np.frombuffer(content, dtype=np.uint8)
-    for start in range(0, len(data), _CACHED_BYTES):
-        part = data[start : start + _CACHED_BYTES + 2]
+    step = 2**18  # bytes, so that intermediate arrays stay in the cache of the processor
+    for start in range(0, len(data), step):
+        part = data[start : start + step + 2]
         before, zero, after = part[:-2], part[1:-1], part[2:]
         is_start = (before <= ord(",")) | (before == ord(delimiter))  # blanks, line ends, quotation marks
         is_longer = (after - ord("0") < 10) | (after | 32 == ord("x"))
@@ -253,12 +252,10 @@ def _represents(dtype: pa.DataType, cells: pa.ChunkedArray, present: pa.ChunkedA
 
 
 def convert(cells: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    """Convert plain numbers or cells of a text table to the type of their column."""
+    """Convert plain numbers or cells of a text table to the type of their column, which is not text."""
     dtype = column.dtype
     if cells.type != pa.string():
-        return cells if cells.type == dtype else cells.cast(dtype)
-    if dtype == pa.string():
-        return compute.utf8_trim_whitespace(cells)
+        return cells.cast(dtype)
     if column.marks:
         return to_numbers(cells, [dtype], column.marks[0])
     values = null_missing(cells)

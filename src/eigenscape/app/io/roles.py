@@ -92,9 +92,9 @@ def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputFileError(f"{source.source}: two features are named {twice!r} after encoding; rename one")
-    categories = {name: values for name, values in features.items() if values is not None}
+    encoded = {name: values for name, values in features.items() if values is not None}
     table = Table(None, names=tuple(names), source=source.source, label_name=label, id_name=selection.id)
-    return features, replace(table, remarks=remarks, categories=categories, dtypes=tuple(dtypes))
+    return features, replace(table, remarks=remarks, categories=encoded, dtypes=tuple(dtypes))
 
 
 def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]) -> Features:
@@ -182,7 +182,7 @@ def read_columns(source: ColumnSource, stream: bool = False) -> Table:
     used = [name for name in (table.label_name, table.id_name) if name is not None]
     others = [name for name in source.columns if name not in {*used, *features} and not stream]
     blocks = list(source.read([*used, *others])) if used or others else []
-    arrays = {}
+    arrays: dict[str | None, np.ndarray] = {}
     for name in (*used, *others):  # blocks are joined before they are converted, so that all have one type
         parts = [chunk for block in blocks for chunk in block[name].chunks]
         arrays[name] = to_array(pa.chunked_array(parts, blocks[0][name].type), name == table.id_name)

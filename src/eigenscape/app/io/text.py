@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import require
-from eigenscape.app.io.arrow import csv, pa
+from eigenscape.app.io.arrow import compute, csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
 from eigenscape.app.io.formats import COMPRESSED
@@ -160,7 +160,13 @@ class TextSource:
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows; text is stripped of surrounding blanks."""
         for block in self._blocks(names):
-            yield {name: convert(block[name], self.columns[name]) for name in names}
+            converted = {name: block[name] for name in names}
+            for name, cells in converted.items():
+                if self.columns[name].dtype == pa.string():
+                    converted[name] = compute.utf8_trim_whitespace(cells)
+                elif self.columns[name].dtype != cells.type:
+                    converted[name] = convert(cells, self.columns[name])
+            yield converted
 
     def _blocks(self, names: Sequence[str], profiling: bool = False) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield plain numbers and text cells of columns in blocks of rows.
@@ -173,8 +179,8 @@ class TextSource:
         types = {} if profiling else {name: self.columns[name].dtype for name in names}
         types |= {name: pa.string() for name in names if name in self._text}
         before: int | None = None
-        layout, in_memory = self.layout, isinstance(self.content, bytes)
-        for content, n_lines in [(self.content, 0)] if in_memory else self._row_blocks():
+        layout, whole = self.layout, [(self.content, 0)] if isinstance(self.content, bytes) else None
+        for content, n_lines in whole or self._row_blocks():
             if profiling and b'"' in content:
                 check_quotes(content, layout.delimiter, len(layout.names), self.source, n_lines)
             rows = blanks_to_tabs(content) if layout.by_blanks else content
@@ -187,7 +193,7 @@ class TextSource:
                 types |= dict.fromkeys(new, pa.string())
                 block |= parse_text(rows, layout, self.source, new, types, before) if new else {}
                 self._text.update(new)
-            self._cells |= block if in_memory else {}
+            self._cells |= block if whole else {}
             yield block
             before = len(block[names[0]]) + (layout.header if before is None else before)
 
@@ -237,6 +243,12 @@ def parse_text(
         with the header if the table has one.
     """
     require(_PARSED_BYTES * len(content), f"reading {source}", _REMEDY)
+    rejected: list[pa.csv.InvalidRow] = []
+
+    def reject(row: pa.csv.InvalidRow) -> str:
+        rejected.append(row)
+        return "error"
+
     # No Python object is given to threads of pyarrow: one that releases it while Python exits is ended within
     # a destructor, which aborts the process (apache/arrow#34314).
     memory = pa.allocate_buffer(len(content))
@@ -256,8 +268,7 @@ def parse_text(
         table = csv.read_csv(pa.BufferReader(memory), reading, parsing, converting)
     except pa.ArrowInvalid:  # a row is longer than a block of pyarrow, or has another number of cells
         reading.use_threads, reading.block_size = False, min(len(content) + 1, 2**31 - 1)
-        rejected: list[pa.csv.InvalidRow] = []
-        parsing.invalid_row_handler = lambda row: rejected.append(row) or "error"
+        parsing.invalid_row_handler = reject
         try:
             table = csv.read_csv(pa.BufferReader(memory), reading, parsing, converting)
         except pa.ArrowInvalid as error:
