@@ -107,25 +107,25 @@ def test_a_folder_of_parquet_files(tmp_path: Path) -> None:
         pd.DataFrame(part, columns=names).assign(kind="x").to_parquet(
             tmp_path / f"part-{number}.parquet", row_group_size=120
         )
-    table = distributed.read(tmp_path)
+    table = es.read(tmp_path, dask=True)
     assert table.array.shape == (600, 6)
     assert table.array.numblocks == (6, 1)
     assert table.names == tuple(names)
     assert_array_equal(table.array.compute(), X)
     assert_allclose(es.PCA(2).fit(table.array).components_, es.PCA(2).fit(X).components_, atol=1e-10)
-    assert_array_equal(distributed.read(tmp_path, columns=["c", "a"]).array.compute(), X[:, [2, 0]])
+    assert_array_equal(es.read(tmp_path, columns=["c", "a"], dask=True).array.compute(), X[:, [2, 0]])
 
 
 def test_arrays_on_disk(tmp_path: Path) -> None:
     import zarr
 
     np.save(tmp_path / "rows.npy", X.astype(np.float32))
-    read = distributed.read(tmp_path / "rows.npy").array
+    read = es.read(tmp_path / "rows.npy", dask=True).array
     assert read.dtype == np.float32
     assert_array_equal(read.compute(), X.astype(np.float32))
     stored = zarr.create_array(str(tmp_path / "rows.zarr"), shape=X.shape, chunks=(100, 6), dtype="float64")
     stored[:] = X
-    assert_array_equal(distributed.read(tmp_path / "rows.zarr").array.compute(), X)
+    assert_array_equal(es.read(tmp_path / "rows.zarr", dask=True).array.compute(), X)
 
 
 def test_read_gives_collections_where_they_are_wanted(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_cannot_be_read_in_parts(tmp_path: Path) -> None:
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     with pytest.raises(InputFileError, match="store it as parquet, zarr or npy"):
-        distributed.read(file)
+        es.read(file, dask=True)
 
 
 # --- clusters -----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.io import mmread
 
 import eigenscape
-from eigenscape.app.io import write_table
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import WriteError
 
 #: No space left, an error of the device, and an interruption, after which a write is repeated.

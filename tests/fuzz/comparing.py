@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenscape.app.io import Table
+from eigenscape.app.io.table import Table
 
 
 def in_memory(table: Table) -> Table:

@@ -18,7 +18,6 @@ from eigenscape.distributed._presence import (
 )
 
 if TYPE_CHECKING:
-    from eigenscape.app.io.dask_reading import read
     from eigenscape.app.io.dask_writing import write_parts
     from eigenscape.distributed.cluster import check_versions, connect
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "check_versions": "eigenscape.distributed.cluster",
     "connect": "eigenscape.distributed.cluster",
-    "read": "eigenscape.app.io.dask_reading",
     "write_parts": "eigenscape.app.io.dask_writing",
 }
 __all__ = [  # a literal list: type checkers read it
@@ -36,7 +34,6 @@ __all__ = [  # a literal list: type checkers read it
     "check_versions",
     "connect",
     "is_collection",
-    "read",
     "require",
     "write_parts",
 ]

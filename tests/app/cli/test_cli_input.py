@@ -108,7 +108,7 @@ def test_errors_about_columns_that_the_model_needs(tmp_path, model):
     words = text(tmp_path / "words.csv", "x,y,z", "1,2,abc", "3,4,def")
     line = bad("transform", model, words, "-o", tmp_path / "o.csv")
     assert "column 'z'" in line
-    assert "holds text ('abc' in row 1" in line
+    assert "contains text such as 'abc', but the model needs numbers" in line
     upper = write_csv(tmp_path / "upper.csv", NEW, ["X", "y", "z"])
     assert "did you mean X for x?" in bad("transform", model, upper, "-o", tmp_path / "o.csv")
 

@@ -15,7 +15,8 @@ import pytest
 from test_cli import good
 
 import eigenscape
-from eigenscape.app.io import atomic, write_table
+from eigenscape.app.io import atomic
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import InputFileError, ModelFileError, WriteError
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))

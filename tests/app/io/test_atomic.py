@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import eigenscape
-from eigenscape.app.io import atomic, write_table
+from eigenscape.app.io import atomic
 from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import WriteError
 
 
@@ -104,7 +105,7 @@ def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
 
 _FULL = """
 import resource, signal, sys, numpy as np
-from eigenscape.app.io import write_table
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import WriteError
 X = np.random.default_rng(0).random((50_000, 2))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -206,7 +207,8 @@ _KILLER = """
 import os, random, signal, sys, time
 import numpy as np
 import eigenscape
-from eigenscape.app.io import describe, write_table
+from eigenscape.app.io.models import describe
+from eigenscape.app.io.writing import write_table
 table, model_file = sys.argv[1:]
 X = np.random.default_rng(0).random((400, 3))
 model = eigenscape.KernelPCA().fit(X)

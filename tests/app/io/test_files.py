@@ -25,7 +25,8 @@ from scipy.spatial.distance import cdist
 
 import eigenscape
 from eigenscape import read
-from eigenscape.app.io import Table, write_table
+from eigenscape.app.io.table import Table
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import InputFileError, MissingDependencyError
 from eigenscape.options import Dictionary
 from eigenscape.streams import as_chunks
@@ -180,7 +181,7 @@ def test_missing_values(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("forked_python")
 def test_standard_input_and_output() -> None:
     code = (
-        "import sys, eigenscape\nfrom eigenscape.app.io import write_table\n"
+        "import sys, eigenscape\nfrom eigenscape.app.io.writing import write_table\n"
         "X, labels, ids = eigenscape.read('-')\nwrite_table('-', 2 * X, labels=labels)"
     )
     done = subprocess.run(

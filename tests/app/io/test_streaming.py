@@ -21,8 +21,10 @@ from pyarrow import feather, parquet
 
 import eigenscape.streams
 from eigenscape import read
-from eigenscape.app.io import Table, text, write_table
+from eigenscape.app.io import text
 from eigenscape.app.io.guards import last_row_end
+from eigenscape.app.io.table import Table
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import InputFileError
 from eigenscape.options import Dictionary
 

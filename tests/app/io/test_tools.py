@@ -12,7 +12,7 @@ from fuzz.comparing import differences
 from scipy import sparse
 
 from eigenscape import read
-from eigenscape.app.io import write_table
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import InputFileError
 
 pytestmark = pytest.mark.usefixtures("readers_here")

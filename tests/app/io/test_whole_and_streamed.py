@@ -223,11 +223,6 @@ KINDS = {
     "fixed list": pa.list_(pa.float64(), 3),
     "single precision": pa.list_(pa.float32()),
     "tensor": pa.fixed_shape_tensor(pa.float64(), (3,)),
-    **(
-        {"view": pa.list_view(pa.float64()), "large view": pa.large_list_view(pa.float64())}
-        if hasattr(pa, "list_view")
-        else {}
-    ),
 }
 
 

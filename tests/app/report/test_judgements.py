@@ -65,7 +65,7 @@ NAMES = ("bill_length", "bill_depth", "flipper_length", "body_mass")
 
 @pytest.mark.long
 def test_a_report_names_the_column_that_dominates_the_map(tmp_path, birds):
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
     share = birds[:, 3].var() / birds.var(axis=0).sum()
     path = write_report(tmp_path / "r.html", Isomap().fit(birds), Table(birds, names=NAMES))

@@ -36,7 +36,7 @@ from eigenscape import (
     SpectralClustering,
     quality,
 )
-from eigenscape.app.io import Table
+from eigenscape.app.io.table import Table
 from eigenscape.app.report import write_comparison, write_report
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.options import Landmarks

@@ -17,7 +17,7 @@ from cases import curve
 
 import eigenscape
 from eigenscape import PCA, Isomap, KernelPCA, LaplacianEigenmaps
-from eigenscape.app.io import Table
+from eigenscape.app.io.table import Table
 from eigenscape.app.report import write_comparison, write_report
 
 pytestmark = pytest.mark.browser

@@ -49,7 +49,7 @@ def _check(run: Run) -> None:
 
 def embed_on_cluster(address: str, run: Run, estimator: Any) -> None:
     """Fit an estimator to the rows of a folder and write their coordinates, one file for each partition."""
-    from eigenscape.app.io import read
+    from eigenscape.app.io.reading import read
 
     if not type(estimator)._method.collections:
         raise CommandError(
@@ -71,7 +71,7 @@ def embed_on_cluster(address: str, run: Run, estimator: Any) -> None:
 
 def transform_on_cluster(address: str, run: Run) -> None:
     """Compute the coordinates of the rows of a folder with a saved model."""
-    from eigenscape.app.io import read
+    from eigenscape.app.io.reading import read
 
     _check(run)
     saved = load_map(str(run.model_file))

@@ -18,7 +18,7 @@ from eigenscape.app.methods import estimator_class
 
 if TYPE_CHECKING:
     from eigenscape.app.explore.session import Session
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
 _LOCAL = "127.0.0.1"
 _server = partial(setting, panel="Server")
@@ -158,8 +158,7 @@ def _rows_of_model(
 ) -> Table:
     """Return the rows to show on the map of a model: of a file, or its training rows."""
     from eigenscape.app.explore.opening import rows_of_model
-    from eigenscape.app.io import Table
-    from eigenscape.app.io.table import default_names
+    from eigenscape.app.io.table import Table, default_names
 
     if rows is not None:
         wanted = InputOptions(reading.label, id=reading.id, missing=reading.missing)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
 #: Description of each kind of precomputed input, and the methods that take it.
 _PRECOMPUTED_HINTS = {

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io import Table
     from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.table import Table
 
 #: Number of column names that a message shows.
 _SHOWN_READ, _SHOWN_ODD = 8, 4
@@ -208,7 +208,7 @@ class SavedModel:
 
 def load_model(path: str) -> SavedModel:
     """Load a model file."""
-    from eigenscape.app.io import describe, load
+    from eigenscape.app.io.models import describe, load
     from eigenscape.app.io.saving import split_scaler
 
     model, header = load(path), describe(path)

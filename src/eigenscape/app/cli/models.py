@@ -50,7 +50,7 @@ def info(
     Only the header of the file is read; the model is loaded with --verify. The exit code is 1 if a check
     fails.
     """
-    from eigenscape.app.io import describe
+    from eigenscape.app.io.models import describe
 
     if source is not None and not verify:
         raise CommandError(f"the training data {source} are used with --verify only; add it")
@@ -123,7 +123,7 @@ def export(
 
     The input X (n, columns) and the output Y (n, coordinates) have any number of rows.
     """
-    from eigenscape.app.io import export_onnx
+    from eigenscape.app.io.onnx_export import export_onnx
 
     if Path(to).suffix.lower() != ".onnx":
         raise CommandError(f"--to {to}: unsupported file extension; choose a name that ends in .onnx")

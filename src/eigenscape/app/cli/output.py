@@ -20,7 +20,7 @@ from eigenscape.app.cli.options import Display, OutputOptions
 if TYPE_CHECKING:
     import numpy as np
 
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
 _SUFFIXES = {"plot": (".png", ".svg", ".pdf"), "report": (".html", ".htm")}
 #: Maximum number of characters of the labels in a model file, whose header is limited to 16 MiB.
@@ -77,7 +77,7 @@ def write_rows(
     """
     if options.out is None:
         return
-    from eigenscape.app.io import write_table
+    from eigenscape.app.io.writing import write_table
 
     numbers = {} if table.rows is None or table.ids is not None else {"row": table.rows + 1}  # counted from 1
     extra = {**numbers, **(extra or {})}
@@ -116,7 +116,7 @@ def write_plot(options: OutputOptions, embedding: np.ndarray, title: str, **poin
         return
     from matplotlib.figure import Figure
 
-    from eigenscape.app.io import whole_file
+    from eigenscape.app.io.atomic import whole_file
     from eigenscape.plot import scatter
 
     figure = Figure(figsize=(7, 6), layout="constrained")  # without pyplot: no global state, no window

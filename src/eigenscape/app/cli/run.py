@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io import Table
+    from eigenscape.app.io.table import Table
 
 #: Options for reading that a saved model has decided.
 _DECIDED = ("standardize", "columns", "exclude", "encode")
@@ -184,7 +184,8 @@ class Run:
             return None
         from sklearn.pipeline import Pipeline
 
-        from eigenscape.app.io import describe, save
+        from eigenscape.app.io.models import describe
+        from eigenscape.app.io.saving import save
 
         path, table, compact = self.writing.save, self.table, self.compact
         notes = {**reader.column_notes(table, self.reading), "command": self.command}

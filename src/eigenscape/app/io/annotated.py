@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,12 +16,10 @@ from eigenscape._numbers import check_indices
 from eigenscape._warnings import warn
 from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
+from eigenscape.app.io.guards import named_damage
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
 from eigenscape.graph.row_index import canonical_csr
-
-if TYPE_CHECKING:
-    from anndata import AnnData
 
 #: Names of arrays and columns that are labels and ids unless others are requested.
 _LABEL_NAMES = ("labels", "label", "y")
@@ -30,15 +28,6 @@ _ID_NAMES = ("ids", "id")
 LABEL_NAME = "label_name"
 #: Option of the command line that reads each group of a file.
 _OPTIONS = {"obsm": "--use-rep", "layers": "--layer", "obsp": "--obsp"}
-
-
-def _load(path: Path) -> AnnData:
-    anndata = optional_import("anndata", f"reading or writing {path}")
-    try:
-        return anndata.read_h5ad(path)
-    except Exception as error:  # h5py and anndata raise errors without a common base class
-        reason = (str(error).splitlines() or ["unknown error"])[0]
-        raise InputFileError(f"{path} is damaged or not an h5ad file: {reason}") from error
 
 
 def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
@@ -110,16 +99,6 @@ def _read(path: Path, group: str, key: str) -> tuple[Any, Any, Any]:
     h5py = optional_import("h5py", "reading an h5ad file")  # a dependency of anndata
 
     with h5py.File(path, "r") as file:
-        if file.attrs.get("encoding-type") != "anndata":  # written before anndata 0.7: read as a whole
-            data = anndata.read_h5ad(path)
-            stored = {name: getattr(data, name) for name in _OPTIONS} | (
-                {} if data.X is None else {"X": data.X}
-            )
-            return (
-                _find(stored, group, key, path),
-                data.obs,
-                data.var_names if group in ("X", "layers") else (),
-            )
         element = _find(file, group, key, path)
         if not fits(2 * _n_bytes(element)):  # it is sent to the parent process
             raise MemoryError
@@ -238,7 +217,8 @@ def write_h5ad(
     """Write the coordinates to ``obsm`` of a new file, or of a copy of ``like`` or of some of its rows."""
     anndata = optional_import("anndata", f"writing {path}")
     if like is not None:
-        data = _load(like)
+        with named_damage(f"{like} is damaged or not an h5ad file"):
+            data = anndata.read_h5ad(like)
         data = data if rows is None else data[rows].copy()
         if data.n_obs != len(coordinates):
             raise InputFileError(

@@ -6,12 +6,10 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy_format
 from scipy import sparse
 from scipy.io import mmread
 
@@ -22,7 +20,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import LABEL_NAME, checked_csr, find_annotations, read_h5ad, without_roles
 from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.guards import EXACT_INTEGER, check_expansion, integer_error, named_damage
+from eigenscape.app.io.guards import EXACT_INTEGER, check_expansion, integer_error, named_damage, npy_bytes
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import SlicedChunks
@@ -78,25 +76,13 @@ def _check_npz(path: Path) -> None:
             )
         for member in members:
             with archive.open(member) as file:
-                declared = _declared_bytes(file)
+                declared = npy_bytes(file)
             if declared > member.file_size:
                 raise InputFileError(
                     f"{path} is truncated or damaged: its array {member.filename.removesuffix('.npy')!r}"
                     f" needs {format_bytes(declared)}, and {format_bytes(member.file_size)} are stored; write"
                     " the file again"
                 )
-
-
-def _declared_bytes(file: IO[bytes]) -> int:
-    """Return the size of an array and its header, as the header declares it; 0 if it is not an npy file."""
-    if file.read(npy_format.MAGIC_LEN)[: len(npy_format.MAGIC_PREFIX)] != npy_format.MAGIC_PREFIX:
-        return 0
-    file.seek(0)
-    version = npy_format.read_magic(file)
-    # Version 3 differs from 2 in the encoding of field names, which does not change the size.
-    read_header = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
-    shape, _, dtype = read_header(file)
-    return 0 if dtype.hasobject else file.tell() + prod(shape) * dtype.itemsize
 
 
 def _read_archive(

@@ -141,7 +141,13 @@ def whole_file(path: str | Path, *, force: bool = False) -> Iterator[Path]:
             os.replace(part, target)
         else:
             _publish(part, target, path)
-        _synchronize_folder(target.parent, path)
+        try:
+            _synchronize(target.parent)
+        except OSError as error:
+            raise WriteError(
+                f"{path} was written, but its folder could not be synchronized to disk ({error.strerror});"
+                " the file may be lost if the machine stops now"
+            ) from error
     except OSError as error:
         if error.errno in _FULL or (error.errno is None and not _has_room(part)):  # NumPy's have no number
             full = WriteError(
@@ -191,17 +197,6 @@ def _synchronize(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _synchronize_folder(folder: Path, path: str | Path) -> None:
-    """Synchronize the entries of a folder, which contains the complete new file already."""
-    try:
-        _synchronize(folder)
-    except OSError as error:
-        raise WriteError(
-            f"{path} was written, but its folder could not be synchronized to disk ({error.strerror}); the"
-            " file may be lost if the machine stops now"
-        ) from error
 
 
 def _remove_stale(target: Path) -> None:

@@ -95,7 +95,7 @@ class ColumnSelection:
                 hint = f"; did you mean {similar[0]!r}?" if similar else ""
                 shown = format_names(tuple(names), 20)
                 raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
-        taken = (*(self.columns or ()), *self.exclude, self.label, self.id)
+        taken = (*(self.columns or ()), *self.exclude, *self.known_columns, self.label, self.id)
         found = {"label": self.label, "id": self.id}
         for role, known in (("label", self.known_label), ("id", self.known_id)):
             same = [name for name in names if by_name and name.casefold() == role]

@@ -222,29 +222,14 @@ def _plain_type(dtype: pa.DataType) -> pa.DataType:
         return _plain_type(dtype.value_type)
     if pa.types.is_string_view(dtype):
         return pa.large_string()
-    if _is_list_view(dtype):
-        return pa.large_list(dtype.value_type)
     return dtype
 
 
 def _decode(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_run_end_encoded(column.type):
         column = compute.run_end_decode(column)
-    if _is_list_view(column.type):
-        return pa.chunked_array([_from_list_view(chunk) for chunk in column.chunks], kind)
     types = pa.types
     if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):  # no cast
         chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
         return pa.chunked_array(chunks, kind)
     return column if column.type == kind else column.cast(kind)
-
-
-def _from_list_view(array: pa.Array) -> pa.LargeListArray:
-    """Convert a list view to a list; the cast of pyarrow 26 omits the last offset."""
-    lengths = compute.fill_null(compute.list_value_length(array), 0).cast(pa.int64())
-    offsets = pa.concat_arrays([pa.array([0], pa.int64()), compute.cumulative_sum(lengths)])
-    return pa.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null())
-
-
-def _is_list_view(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_list_view(dtype) or pa.types.is_large_list_view(dtype))

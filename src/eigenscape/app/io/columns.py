@@ -7,7 +7,7 @@ then profiled again as text, from its first row.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,32 +35,43 @@ def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return compute.if_else(compute.is_in(cells, pa.array(MISSING_CELLS)), pa.scalar(None, pa.string()), cells)
 
 
+def columns_of_text(block: Mapping[str, pa.ChunkedArray], content: bytes, delimiter: str) -> list[str]:
+    """Return the columns whose parsed values do not tell what their cells are, and must be parsed as text.
+
+    The other columns are plain numbers: null, floats or integers. Large ones may be rounded. Integers are no
+    plain numbers if a cell of the block begins with a zero and another digit (a code), or with 0x.
+    """
+    may_have_codes, data = content.startswith(b"0"), np.frombuffer(content, dtype=np.uint8)
+    step = 2**18  # bytes, so that intermediate arrays stay in the cache of the processor
+    for start in range(0, len(data), step):
+        part = data[start : start + step + 2]
+        before, zero, after = part[:-2], part[1:-1], part[2:]
+        is_start = (before <= ord(",")) | (before == ord(delimiter))  # blanks, line ends, quotation marks
+        is_longer = (after - ord("0") < 10) | (after | 32 == ord("x"))
+        may_have_codes = may_have_codes or bool((is_start & (zero == ord("0")) & is_longer).any())
+    found = []
+    for name, values in block.items():
+        is_plain = values.type == pa.null()
+        if values.type == pa.float64() or (values.type == pa.int64() and not may_have_codes):
+            limits = compute.min_max(values).as_py()
+            is_plain = limits["max"] is None or max(limits["max"], -limits["min"]) < EXACT_INTEGER
+        found += [] if is_plain else [name]
+    return found
+
+
 def to_numbers(
     cells: pa.ChunkedArray, types: Sequence[pa.DataType], decimal: str = "."
 ) -> pa.ChunkedArray | None:
-    """Convert cells to the first of ``types`` that represents all, missing ones to null; None if none does.
-
-    Most columns have neither blanks nor missing values, so the cells are first converted as they are.
-    """
-    for is_plain in (True, False) if decimal == "." else (False,):
-        if not is_plain:
-            cells = compute.replace_substring_regex(null_missing(cells), r"^\+([\d.,])", r"\1")
-        if decimal == ",":  # a point is no part of a number then: 1.234 may be a thousand
-            cells = compute.replace_substring(compute.replace_substring(cells, ".", "_"), ",", ".")
-        for dtype in types:
-            try:
-                return cells.cast(dtype)
-            except pa.ArrowInvalid:
-                continue
+    """Convert cells to the first of ``types`` that represents all; None if none does."""
+    cells = compute.replace_substring_regex(null_missing(cells), r"^\+([\d.,])", r"\1")
+    if decimal == ",":  # a point is no part of a number then: 1.234 may be a thousand
+        cells = compute.replace_substring(compute.replace_substring(cells, ".", "_"), ",", ".")
+    for dtype in types:
+        try:
+            return cells.cast(dtype)
+        except pa.ArrowInvalid:
+            continue
     return None
-
-
-def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Convert a few cells to floats, missing ones to NaN; None if one is not a number or all are missing."""
-    present = [cell for cell in cells if cell not in MISSING_CELLS]
-    if not present or not all(re.match(NUMBER, cell) and "," not in cell for cell in present):
-        return None
-    return np.array([np.nan if cell in MISSING_CELLS else float(cell) for cell in cells], dtype=np.float64)
 
 
 @dataclass
@@ -119,50 +130,50 @@ class Column:
     _seen: set[str] = field(default_factory=set)  # values of a text column without repeats
     _types: tuple[pa.DataType, ...] = (pa.bool_(), pa.date32(), *_TIMES)  # that represent all cells of text
 
-    def add_cells(self, cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """Add a block of cells of a text table; return its numbers if all cells are."""
+    def add_cells(self, cells: pa.ChunkedArray) -> None:
+        """Add a block of a text table: plain numbers, or cells as text."""
         if self.is_late:
-            return None
+            return
+        if cells.type != pa.string():
+            self.marks = self.marks[:1] if cells.type == pa.float64() else self.marks
+            self.add_numbers(cells)
+            return
         types = (pa.float64(),) if self.dtype == pa.float64() else (pa.int64(), pa.float64())
         found = {mark: to_numbers(cells, types, mark) for mark in self.marks}
         marks = tuple(mark for mark in found if found[mark] is not None)
         numbers = found[marks[0]] if marks else None
-        if numbers is not None and self.add_numbers(numbers, cells):
+        if numbers is not None and not _is_hexadecimal(numbers, cells):
+            self.add_numbers(numbers, cells)
             self.marks = marks
-            return numbers
+            return
         self.is_late = bool(self.marks and self.n_rows)
         self.marks = ()
         self.add_text(cells)
         if self.n_values:
             self.dtype = self._types[0] if self._types else pa.string()
-        return None
 
-    def add_numbers(self, numbers: pa.ChunkedArray, cells: pa.ChunkedArray | None = None) -> bool:
-        """Add a block of numbers and its cells; return False if some have the base 16, which is text."""
-        values = np.asarray(numbers.cast(pa.float64(), safe=False))
+    def add_numbers(self, numbers: pa.ChunkedArray, cells: pa.ChunkedArray | None = None) -> None:
+        """Add a block of numbers, and its cells unless it was parsed as plain numbers."""
+        values = np.asarray(numbers).astype(np.float64, copy=False)
         if self.is_counter and len(values):
             start = values[0] - self.n_rows
             self.is_counter = start == self.start if self.n_rows else start in (0, 1)
             self.start = start
             rows = np.arange(self.n_rows, self.n_rows + len(values))
             self.is_counter = self.is_counter and np.array_equal(values, start + rows)
-        present = values[~np.isnan(values)]
-        if cells is not None and len(present):
+        present = values[~np.isnan(values)] if numbers.null_count else values
+        if len(present):
             is_integer = numbers.type == pa.int64()
-            if is_integer and compute.any(compute.match_substring(cells, "x", ignore_case=True)).as_py():
-                return False
-            if self.dtype != pa.float64():
-                self.dtype = numbers.type
-            self.all_integers = self.all_integers and (
-                is_integer or bool((present == np.floor(present)).all())
-            )
-            if self.all_integers:
+            self.dtype = self.dtype if self.dtype == pa.float64() else numbers.type
+            if cells is None:  # floats have decimals or exponents, and integers no leading zeros
+                self.all_integers = self.all_integers and is_integer
+                self.all_digits = self.all_digits and is_integer and present.min() >= 0
+            elif self.all_integers and (is_integer or (present == np.floor(present)).all()):
                 self._add_integers(null_missing(cells).drop_null(), np.abs(present).max())
             else:
-                self.is_code = self.is_long = False
+                self.all_integers = self.is_code = self.is_long = False
         self.n_rows += len(values)
         self.n_values += len(present)
-        return True
 
     def _add_integers(self, cells: pa.ChunkedArray, largest: float) -> None:
         """Add cells that are probably integers; look for codes and for integers that would be rounded."""
@@ -178,24 +189,30 @@ class Column:
 
     def add_text(self, cells: pa.ChunkedArray) -> None:
         """Add a block of text; count words, amounts such as 6.4% and repeated values."""
-        text = null_missing(cells)
-        is_word = compute.invert(compute.match_substring_regex(text, NUMBER))
-        words, numbers = text.filter(is_word), text.filter(compute.invert(is_word))
-        amounts = words.filter(compute.match_substring_regex(words, _AMOUNT))
-        commas = numbers.filter(compute.match_substring(numbers, ","))
-        self.amount = self.amount or (amounts[0].as_py() if len(amounts) else None)
-        self.with_comma = self.with_comma or (commas[0].as_py() if len(commas) else None)
-        rows = np.flatnonzero(compute.fill_null(is_word, False))[: _MAX_EXAMPLES - len(self.words)]
-        self.words += [(text[int(row)].as_py(), self.n_rows + int(row)) for row in rows]
-        self.n_words, self.n_amounts = self.n_words + len(words), self.n_amounts + len(amounts)
-        self.n_rows, self.n_values = self.n_rows + len(text), self.n_values + len(words) + len(numbers)
+        encoded = cells.combine_chunks().dictionary_encode("encode")  # each distinct cell is examined once
+        rows = encoded.indices.to_numpy(zero_copy_only=False)
+        counts = np.bincount(rows, minlength=len(encoded.dictionary))
+        text = null_missing(encoded.dictionary)
+        is_present, filled = np.asarray(compute.is_valid(text)), text.fill_null("")
+        is_word = is_present & ~np.asarray(compute.match_substring_regex(filled, NUMBER))
+        is_amount = is_word & np.asarray(compute.match_substring_regex(filled, _AMOUNT))
+        has_comma = is_present & ~is_word & np.asarray(compute.match_substring(filled, ","))
+        self.amount = self.amount or next(iter(text.filter(is_amount).to_pylist()), None)
+        self.with_comma = self.with_comma or next(iter(text.filter(has_comma).to_pylist()), None)
+        examples = np.flatnonzero(is_word[rows])[: _MAX_EXAMPLES - len(self.words)]
+        self.words += [(text[int(rows[i])].as_py(), self.n_rows + int(i)) for i in examples]
+        self.n_words += int(counts[is_word].sum())
+        self.n_amounts += int(counts[is_amount].sum())
+        self.n_rows += len(rows)
+        self.n_values += int(counts[is_present].sum())
         present = text.drop_null()
         first = present[0].as_py() if len(present) else "true"
         is_typed = first in (*_TRUE, *_FALSE) or _DATE.match(first)
-        self._types = tuple(t for t in self._types if _represents(t, cells, present)) if is_typed else ()
+        self._types = (
+            tuple(t for t in self._types if _represents(t, encoded.dictionary, present)) if is_typed else ()
+        )
         if not self.has_repeats:
-            distinct = present.unique()
-            self._seen.update(distinct.to_pylist() if len(distinct) == len(present) else ())
+            self._seen.update(present.to_pylist() if counts.max(where=is_present, initial=0) <= 1 else ())
             self.has_repeats = len(self._seen) < self.n_values
         self.is_unique = self.n_values == self.n_rows and not self.has_repeats
         self.has_units = 2 * self.n_amounts > self.n_values
@@ -217,6 +234,12 @@ class Column:
             )
 
 
+def _is_hexadecimal(numbers: pa.ChunkedArray, cells: pa.ChunkedArray) -> bool:
+    """Return whether a cell is an integer with the base 16, which is text."""
+    has_x = compute.any(compute.match_substring(cells, "x", ignore_case=True)).as_py()
+    return bool(numbers.type == pa.int64() and has_x)
+
+
 def _represents(dtype: pa.DataType, cells: pa.ChunkedArray, present: pa.ChunkedArray) -> bool:
     """Return whether a boolean or temporal type represents all cells; ``present`` are not missing."""
     if dtype == pa.bool_():
@@ -229,10 +252,10 @@ def _represents(dtype: pa.DataType, cells: pa.ChunkedArray, present: pa.ChunkedA
 
 
 def convert(cells: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    """Convert cells of a text table to the type of their column."""
+    """Convert plain numbers or cells of a text table to the type of their column, which is not text."""
     dtype = column.dtype
-    if dtype == pa.null():
-        return pa.chunked_array([pa.nulls(len(cells))])
+    if cells.type != pa.string():
+        return cells.cast(dtype)
     if column.marks:
         return to_numbers(cells, [dtype], column.marks[0])
     values = null_missing(cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 
-from eigenscape.app.io import reading
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource, parquet
 from eigenscape.app.io.formats import EDGES, TEXT, find_input
+from eigenscape.app.io.reading import read_non_text
 from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
@@ -34,50 +34,6 @@ _NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
 _Partition = tuple[Callable[..., np.ndarray], int, tuple[Any, ...]]
 
 
-def read(
-    path: str | Path,
-    *,
-    columns: str | Sequence[str] | None = None,
-    exclude: str | Sequence[str] | None = None,
-    label: str | None = None,
-    id: str | None = None,  # noqa: A002
-) -> Table:
-    """Read a table whose array is a dask array; the same as ``eigenscape.read(path, dask=True)``.
-
-    Parameters
-    ----------
-    path : str or Path
-        A parquet file or a folder of them, a zarr array or an npy file, on storage that all workers can
-        access under the same path.
-    columns : str or sequence of str, optional
-        Columns of the array, in this order: names, patterns such as ``"px*"``, or ``"dtype:float"``. If
-        None, all numeric columns except the label and the id.
-    exclude : str or sequence of str, optional
-        Columns that are not used, in the same form.
-    label : str, optional
-        Column of labels. If None, the column named ``label``, or the first text column with repeated values.
-    id : str, optional
-        Column of row ids. If None, the column named ``id``, or the first text column whose values all differ.
-
-    Returns
-    -------
-    Table
-        ``array`` is a dask array with a partition for each row group (parquet), or for about 64 MiB of rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from eigenscape import PCA, distributed
-    >>> file = tempfile.mkdtemp() + "/rows.npy"
-    >>> np.save(file, np.random.default_rng(0).random((1000, 3)))
-    >>> X, _, _ = distributed.read(file)
-    >>> PCA(n_components=2).fit(X).embedding_.shape
-    (1000, 2)
-    """
-    return reading.read(path, columns=columns, exclude=exclude, label=label, id=id, dask=True)
-
-
 def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     """Read a table whose array is a dask array."""
     if str(path) == "-":
@@ -85,7 +41,7 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
     file, suffix = find_input(path)
     if file.is_file() and suffix in _NOT_PARTITIONED:
         raise _not_partitioned(str(path))
-    table = reading.read_non_text(file, suffix, selection, stream=True)
+    table = read_non_text(file, suffix, selection, stream=True)
     chunks = table.array
     if isinstance(chunks, ArrayChunks):
         array = _from_slices(chunks.slices)
@@ -121,7 +77,7 @@ def _from_slices(chunks: SlicedChunks) -> da.Array:
     stored = getattr(array, "chunks", None)  # of a zarr array: partitions are made of whole ones
     step = max(stored[0], step - step % stored[0]) if stored else step
     if isinstance(array, np.memmap):  # mapped by the worker: a pickled memmap contains all of its data
-        array = (str(array.filename), int(array.offset), array.dtype.str, array.shape)
+        array = str(array.filename)
     partitions: list[_Partition] = [
         (_read_slice, min(step, n_rows - start), (array, start, min(step, n_rows - start)))
         for start in range(0, n_rows, step)
@@ -153,9 +109,8 @@ def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarr
 
 
 def _read_slice(array: Any, start: int, n_rows: int) -> np.ndarray:
-    if isinstance(array, tuple):
-        file, offset, dtype, shape = array
-        array = np.memmap(file, dtype=np.dtype(dtype), mode="r", offset=offset, shape=tuple(shape))
+    if isinstance(array, str):
+        array = np.load(array, mmap_mode="r", allow_pickle=False)
     block = np.asarray(array[start : start + n_rows])
     block = block.reshape(len(block), -1)
     return block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)

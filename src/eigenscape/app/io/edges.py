@@ -11,13 +11,12 @@ from scipy import sparse
 
 from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import DTYPES, ColumnSelection
-from eigenscape.app.io.columns import Column, convert
 from eigenscape.app.io.formats import COLUMNAR
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.roles import column_kind, read_columns
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.io.text import TextSource, parse_text, read_chunks
-from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines, find_layout
+from eigenscape.app.io.text import TextSource, read_chunks
+from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines
 from eigenscape.exceptions import InputFileError
 
 _SOURCE_NAMES = ("source", "from", "src", "i", "a")
@@ -56,15 +55,8 @@ def read_edges(content: bytes | Path, source: str, selection: ColumnSelection) -
     text = b"\n".join(lines) + b"\n"
     if not any(mark in text for mark in (b",", b"\t", b";", b"|")):
         text = blanks_to_tabs(text)
-    layout = replace(find_layout(text, source, None), by_blanks=False)
-    columns = {}
-    for name, cells in parse_text(text, layout, source, layout.names).items():
-        column = Column(marks=(layout.decimal,))
-        column.add_cells(cells)
-        if column.is_long:  # vertices would be rounded to one
-            column.dtype = pa.string()
-        columns[name] = cells if column.dtype == pa.string() else convert(cells, column)
-    return _build_graph(columns, selection, source)
+    table = TextSource(text, source, ColumnSelection())
+    return _build_graph(next(table.read(list(table.columns))), selection, source)
 
 
 def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelection, source: str) -> Table:

@@ -12,8 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import prod
+from typing import IO
 
 import numpy as np
+from numpy.lib import format as npy_format
 
 from eigenscape._format import format_bytes
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
@@ -175,6 +178,18 @@ def empty_column_error(name: str, source: str) -> InputFileError:
     return InputFileError(
         f"column {name!r} of {source} is empty; exclude it with exclude=[{name!r}] (--exclude {name})"
     )
+
+
+def npy_bytes(file: IO[bytes]) -> int:
+    """Return the size that an npy file declares; 0 if it is not one, or contains objects or nothing."""
+    if file.read(npy_format.MAGIC_LEN)[: len(npy_format.MAGIC_PREFIX)] != npy_format.MAGIC_PREFIX:
+        return 0
+    file.seek(0)
+    version = npy_format.read_magic(file)
+    # Version 3 differs from 2 in the encoding of field names, which does not change the size.
+    read_header = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    return 0 if dtype.hasobject or not dtype.itemsize else file.tell() + prod(shape) * dtype.itemsize
 
 
 def have_rounded(cells: Iterable[str]) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import parse_numbers
 from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError, ModelFileError
@@ -30,8 +29,13 @@ def match_columns(
     Other columns are dropped with a message, passed to ``tell``, except for the column of labels. ``encoded``
     has the columns of text, which errors name.
     """
-    table = _parse_text_columns(table, wanted)
     names = list(table.names)
+    text = next((name for name in wanted if name in table.extra and name not in names), None)
+    if text is not None:
+        raise InputFileError(
+            f"column {text!r} of {table.source} contains text such as {str(table.extra[text][0])!r}, but the"
+            " model needs numbers; correct it"
+        )
     if label is not None and label in names and label not in wanted:
         table = replace(table, labels=table.array[:, names.index(label)], label_name=label)
         table = _select_columns(table, [index for index, name in enumerate(names) if name != label])
@@ -56,29 +60,6 @@ def match_columns(
         f"{table.source} lacks columns that the model needs: {list_names(lacking)};"
         f" it has {list_names(names)}{hint}"
     )
-
-
-def _parse_text_columns(table: Table, wanted: Sequence[str]) -> Table:
-    """Convert columns that were read as text to numbers if the model needs them."""
-    text = dict(table.extra)
-    label = table.label_name
-    if table.labels is not None and label is not None and label in wanted and label not in table.names:
-        text[label] = table.labels
-        table = replace(table, labels=None, label_name=None)
-    for name in (name for name in wanted if name in text and name not in table.names):
-        cells = [str(cell) for cell in text[name]]
-        column = parse_numbers(cells)
-        if column is None:
-            invalid = ((i, cell) for i, cell in enumerate(cells) if parse_numbers([cell]) is None)
-            row, cell = next(invalid)
-            raise InputFileError(
-                f"column {name!r} of {table.source} holds text ({cell!r} in row {row + 1}, counted from 1),"
-                " but the model needs numbers"
-            )
-        extra = {known: values for known, values in table.extra.items() if known != name}
-        array = np.column_stack([table.array, column])
-        table = replace(table, array=array, names=(*table.names, name), extra=extra, dtypes=())
-    return table
 
 
 def _select_columns(table: Table, indices: list[int]) -> Table:

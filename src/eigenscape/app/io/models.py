@@ -55,7 +55,7 @@ def load(path: str | Path) -> Any:
     (20, 2)
     """
     with open_archive(path) as (archive, header):
-        check_members(archive, header["members"], path)
+        check_members(archive, path)
         try:
             model = Decoder(archive).read()
         except Exception as error:  # a consistent file with wrong content can cause any error

@@ -45,18 +45,6 @@ class ColumnSource(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Use of the columns of a file."""
-
-    features: Features
-    label: str | None
-    id: str | None
-    names: list[str]  # of the features
-    dtypes: list[str]  # kind of the column of each feature
-    remarks: tuple[str, ...]
-
-
 def column_kind(dtype: pa.DataType) -> str:
     """Return the kind of an arrow type: "float", "int", "bool", "text", "nested" or "other" (dates).
 
@@ -76,8 +64,8 @@ def column_kind(dtype: pa.DataType) -> str:
     return "nested" if types.is_nested(dtype) else "other"
 
 
-def assign_roles(source: ColumnSource) -> Roles:
-    """Decide which columns are features, label and id, from all rows.
+def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
+    """Return the features, and a table without rows that names features, label and id.
 
     A text column whose values all differ is an id, if none is requested; the label is a text column with
     repeated values. Text that is encoded is a feature, so only a column named ``label`` is then a label.
@@ -104,7 +92,9 @@ def assign_roles(source: ColumnSource) -> Roles:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputFileError(f"{source.source}: two features are named {twice!r} after encoding; rename one")
-    return Roles(features, label, selection.id, names, dtypes, remarks)
+    encoded = {name: values for name, values in features.items() if values is not None}
+    table = Table(None, names=tuple(names), source=source.source, label_name=label, id_name=selection.id)
+    return features, replace(table, remarks=remarks, categories=encoded, dtypes=tuple(dtypes))
 
 
 def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]) -> Features:
@@ -188,28 +178,21 @@ def _remarks(source: ColumnSource, kept: Sequence[str], kinds: Mapping[str, str]
 
 def read_columns(source: ColumnSource, stream: bool = False) -> Table:
     """Read the table of a source, whole or as chunks of rows."""
-    roles = assign_roles(source)
-    used = [name for name in (roles.label, roles.id) if name is not None]
-    taken = {*used, *roles.features}
-    others = [name for name in source.columns if name not in taken and not stream]
+    features, table = assign_roles(source)
+    used = [name for name in (table.label_name, table.id_name) if name is not None]
+    others = [name for name in source.columns if name not in {*used, *features} and not stream]
     blocks = list(source.read([*used, *others])) if used or others else []
-    beside = {}
+    arrays: dict[str | None, np.ndarray] = {}
     for name in (*used, *others):  # blocks are joined before they are converted, so that all have one type
         parts = [chunk for block in blocks for chunk in block[name].chunks]
-        beside[name] = to_array(pa.chunked_array(parts, blocks[0][name].type), name == roles.id)
-    chunks = ColumnChunks(source, roles.features, len(roles.names))
-    return Table(
-        chunks if stream else np.concatenate(list(chunks)),
-        labels=None if roles.label is None else beside[roles.label],
-        ids=None if roles.id is None else beside[roles.id],
-        names=tuple(roles.names),
-        extra={name: beside[name] for name in others},
-        source=source.source,
-        label_name=roles.label,
-        id_name=roles.id,
-        remarks=roles.remarks,
-        categories={name: values for name, values in roles.features.items() if values is not None},
-        dtypes=tuple(roles.dtypes),
+        arrays[name] = to_array(pa.chunked_array(parts, blocks[0][name].type), name == table.id_name)
+    chunks = ColumnChunks(source, features, len(table.names))
+    return replace(
+        table,
+        array=chunks if stream else np.concatenate(list(chunks)),
+        labels=arrays.get(table.label_name),
+        ids=arrays.get(table.id_name),
+        extra={name: arrays[name] for name in others},
     )
 
 
@@ -231,7 +214,9 @@ class ColumnChunks:
                 cells, stop = block[name], start + (1 if categories is None else len(categories))
                 if categories is not None:
                     rows[:, start:stop] = _indicators(cells, categories, name, self.columns.source)
-                elif not pa.types.is_floating(cells.type) and _has_large_integers(cells):
+                elif cells.type == pa.float64():  # without a cast, which takes longer than a short column
+                    rows[:, start] = cells
+                elif _has_large_integers(cells):
                     raise integer_error(name, self.columns.source)
                 else:
                     rows[:, start] = cells.cast(pa.float64(), safe=False)

@@ -1,13 +1,14 @@
-"""Text tables: blocks of complete rows, parsed as text, with the type of a column found from all of its rows.
+"""Text tables: blocks of complete rows, with the type of a column found from all of its rows.
 
-Reading whole and streaming share this code: a file read whole is a single block.
+Reading whole and streaming share this code: a file read whole is a single block. pyarrow parses columns of
+plain numbers; all other columns are parsed as text, which :mod:`eigenscape.app.io.columns` examines.
 """
 
 from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from eigenscape._format import format_bytes
 from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import Column, convert
+from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
 from eigenscape.app.io.formats import COMPRESSED
 from eigenscape.app.io.guards import check_expansion, check_quotes, encoding_error, last_row_end
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout
@@ -97,18 +98,19 @@ class TextSource:
         delimiter: str | None = None,
         stream: bool = False,
     ) -> None:
-        content = content if stream else b"".join(read_chunks(content, source, whole=True))
+        if not stream:
+            content = b"".join(read_chunks(content, source, whole=True)).lstrip(_NEWLINES)
         self.content, self.source = content, source
-        head = content.lstrip(_NEWLINES) if isinstance(content, bytes) else self._head()
+        head = content if isinstance(content, bytes) else self._head()
         if not head.strip():
             raise InputFileError(f"{source} is empty")
         self.layout = find_layout(head, source, delimiter)
         self.first_line: int | None = 1 + self.layout.header
         if self.layout.row_names and selection.id is None:
             selection = replace(selection, id=self.layout.names[0])
+        self._text: set[str] = set()  # columns that are parsed as text
         self._cells: dict[str, pa.ChunkedArray] = {}  # of a content in memory
-        self._numbers: dict[str, pa.ChunkedArray] = {}
-        requested = set(selection.columns or ())
+        requested = {*(selection.columns or ()), *selection.known_columns}
         self.columns = self._profile(requested)
         self.selection = selection.complete(list(self.columns), source)
         roles, encoded = (self.selection.label, self.selection.id), self.selection.categories or ()
@@ -117,6 +119,9 @@ class TextSource:
             is_text = column.is_code or (name in roles and not is_number)
             if name in encoded or column.is_long or (is_text and name not in requested):
                 column.dtype = pa.string()
+                if name not in self._text:
+                    self._text.add(name)
+                    self._cells.pop(name, None)
 
     def _head(self) -> bytes:
         """Return the beginning of a file: more than ``HEAD_BYTES`` bytes and two lines, or everything."""
@@ -137,11 +142,9 @@ class TextSource:
         columns: dict[str, Column] = {}
         pending = {name: Column(marks=marks) for name in self.layout.names}
         while pending:
-            for block in self._blocks(list(pending)):
+            for block in self._blocks(list(pending), profiling=True):
                 for name, column in pending.items():
-                    numbers = column.add_cells(block[name])
-                    if isinstance(self.content, bytes) and numbers is not None:
-                        self._numbers[name] = numbers
+                    column.add_cells(block[name])
             columns |= pending
             codes = [name for name in pending if pending[name].is_code and name not in requested]
             codes = [name for name in codes if pending[name].marks]
@@ -157,45 +160,52 @@ class TextSource:
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
         """Yield columns in blocks of rows; text is stripped of surrounding blanks."""
         for block in self._blocks(names):
-            converted = {}
-            for name in names:
-                column, numbers = self.columns[name], self._numbers.get(name)
-                if numbers is not None and numbers.type == column.dtype:
-                    converted[name] = numbers
-                elif column.dtype == pa.string():
-                    converted[name] = compute.utf8_trim_whitespace(block[name])
-                else:
-                    converted[name] = convert(block[name], column)
+            converted = {name: block[name] for name in names}
+            for name, cells in converted.items():
+                if self.columns[name].dtype == pa.string():
+                    converted[name] = compute.utf8_trim_whitespace(cells)
+                elif self.columns[name].dtype != cells.type:
+                    converted[name] = convert(cells, self.columns[name])
             yield converted
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
-        """Yield the cells of columns in blocks of rows; those of a content in memory are parsed once."""
-        if self._cells:
+    def _blocks(self, names: Sequence[str], profiling: bool = False) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """Yield plain numbers and text cells of columns in blocks of rows.
+
+        A content in memory is parsed once. When ``profiling``, columns that are not plain numbers are found.
+        """
+        if self._cells.keys() >= set(names):
             yield self._cells
             return
-        n_lines, n_rows, is_first = 0, 0, True
-        whole = [self.content.lstrip(_NEWLINES)] if isinstance(self.content, bytes) else None
-        for content in whole or self._row_blocks():
-            if b'"' in content:
-                check_quotes(content, self.layout.delimiter, len(self.layout.names), self.source, n_lines)
-            n_lines += content.count(b"\n")
-            rows = blanks_to_tabs(content) if self.layout.by_blanks else content
-            if not rows.strip(_NEWLINES):
+        types = {} if profiling else {name: self.columns[name].dtype for name in names}
+        types |= {name: pa.string() for name in names if name in self._text}
+        before: int | None = None
+        layout, whole = self.layout, [(self.content, 0)] if isinstance(self.content, bytes) else None
+        for content, n_lines in whole or self._row_blocks():
+            if profiling and b'"' in content:
+                check_quotes(content, layout.delimiter, len(layout.names), self.source, n_lines)
+            rows = blanks_to_tabs(content) if layout.by_blanks else content
+            if not rows.lstrip(_NEWLINES):
                 continue
-            block = parse_text(rows, self.layout, self.source, names, is_first, n_rows)
-            self._cells = block if whole else {}
+            block = parse_text(rows, layout, self.source, names, types, before)
+            if profiling:
+                inferred = {name: values for name, values in block.items() if name not in types}
+                new = columns_of_text(inferred, rows, layout.delimiter)
+                types |= dict.fromkeys(new, pa.string())
+                block |= parse_text(rows, layout, self.source, new, types, before) if new else {}
+                self._text.update(new)
+            self._cells |= block if whole else {}
             yield block
-            n_rows, is_first = n_rows + len(block[names[0]]), False
+            before = len(block[names[0]]) + (layout.header if before is None else before)
 
-    def _row_blocks(self) -> Iterator[bytes]:
-        """Yield blocks of complete rows of a file, without leading empty lines."""
+    def _row_blocks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield blocks of complete rows without leading empty lines, and the number of lines before each."""
         layout, rest, started, n_lines = self.layout, b"", False, 0
         for chunk in read_chunks(self.content, self.source):
             rest = rest + chunk if started else (rest + chunk).lstrip(_NEWLINES)
             started = started or bool(rest)
             end = last_row_end(rest, layout.delimiter) if len(rest) >= BLOCK_BYTES else 0
             if end:
-                yield rest[:end]
+                yield rest[:end], n_lines
                 n_lines += rest.count(b"\n", 0, end)
                 rest = rest[end:]
             elif len(rest) >= BLOCK_BYTES:  # a cell that does not end, before all of the file is read
@@ -203,7 +213,7 @@ class TextSource:
                 if len(rest) > _MAX_ROW_BLOCKS * BLOCK_BYTES:
                     raise InputFileError(f"{self.source}: a row has more than {format_bytes(len(rest))}")
         if rest:
-            yield rest
+            yield rest, n_lines
 
 
 def parse_text(
@@ -211,10 +221,10 @@ def parse_text(
     layout: TextLayout,
     source: str,
     names: Sequence[str],
-    first: bool = True,
-    n_rows_before: int = 0,
+    types: Mapping[str, pa.DataType],
+    n_lines_before: int | None,
 ) -> dict[str, pa.ChunkedArray]:
-    """Parse the cells of a block of complete rows as text.
+    """Parse columns of a block of complete rows.
 
     Parameters
     ----------
@@ -226,10 +236,11 @@ def parse_text(
         Name of the file, for error messages.
     names : sequence of str
         Columns to parse.
-    first : bool, default=True
-        Whether this is the first block, which begins with the header if the table has one.
-    n_rows_before : int, default=0
-        Number of rows in the blocks before this one, for error messages.
+    types : mapping of str to DataType
+        Their types; types that are not given are inferred.
+    n_lines_before : int or None
+        Number of rows and header lines in the blocks before this one; None for the first block, which begins
+        with the header if the table has one.
     """
     require(_PARSED_BYTES * len(content), f"reading {source}", _REMEDY)
     rejected: list[pa.csv.InvalidRow] = []
@@ -240,16 +251,18 @@ def parse_text(
 
     # No Python object is given to threads of pyarrow: one that releases it while Python exits is ended within
     # a destructor, which aborts the process (apache/arrow#34314).
-    memory = pa.BufferOutputStream()
-    memory.write(content)
-    memory = memory.getvalue()
+    memory = pa.allocate_buffer(len(content))
+    pa.FixedSizeBufferWriter(memory).write(content)
     converting = csv.ConvertOptions(
         check_utf8=False,  # checked before
         strings_can_be_null=False,
-        column_types=dict.fromkeys(names, pa.string()),
+        null_values=MISSING_CELLS,
+        decimal_point=layout.decimal,
+        column_types=types,
         include_columns=list(names),
     )
-    reading = csv.ReadOptions(column_names=list(layout.names), skip_rows=int(first and layout.header))
+    is_first = n_lines_before is None
+    reading = csv.ReadOptions(column_names=list(layout.names), skip_rows=int(is_first and layout.header))
     parsing = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in content)
     try:
         table = csv.read_csv(pa.BufferReader(memory), reading, parsing, converting)
@@ -262,9 +275,11 @@ def parse_text(
             if not rejected:
                 reason = str(error).splitlines()[0]
                 raise InputFileError(f"{source} cannot be read as a text table: {reason}") from error
-            row, before = rejected[0], 0 if first else n_rows_before + int(layout.header)
+            row, before = rejected[0], n_lines_before or 0
             place = f"the row {row.text[:60]!r}" if row.number is None else f"line {row.number + before}"
-            hint = " (the first line is a comment; remove it)" if first and content.startswith(b"#") else ""
+            hint = (
+                " (the first line is a comment; remove it)" if is_first and content.startswith(b"#") else ""
+            )
             raise InputFileError(
                 f"{source}: {place} has {row.actual_columns} cells instead of {row.expected_columns}; correct"
                 f" it{hint}"

@@ -19,7 +19,7 @@ _SAMPLE_LINES = 50
 #: In order of preference: a comma may be part of a number, a semicolon rarely is.
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%")
-_NUMBER = re.compile(NUMBER)
+_NUMBER = re.compile(rf"\s*({'|'.join(map(re.escape, MISSING_CELLS))})\s*$|{NUMBER}")  # or missing
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+([eE][-+]?\d+)?\s*")
 
@@ -124,12 +124,9 @@ def _is_header(rows: list[list[str]]) -> bool:
     first, rest = rows[0], rows[1:]
     if rest and [name.strip() for name in first] == ["", *map(str, range(len(first) - 1))]:
         return True  # pandas numbers the columns of an array, and gives its index no name
-    is_number = [[cell.strip() in MISSING_CELLS or bool(_NUMBER.match(cell)) for cell in row] for row in rows]
-    if not rest or all(is_number[0]):
-        return bool(first) and not any(is_number[0])
+    words = [place for place, cell in enumerate(first) if not _NUMBER.match(cell)]
+    if not rest or not words:
+        return bool(first) and len(words) == len(first)
     offset = 1 if all(len(row) == len(first) + 1 for row in rest) else 0
-    for place in range(len(first)):
-        below = [row[place + offset] for row in is_number[1:] if len(row) > place + offset]
-        if not is_number[0][place] and below and all(below):
-            return True
-    return False
+    below = ([row[place + offset] for row in rest if len(row) > place + offset] for place in words)
+    return any(cells and all(map(_NUMBER.match, cells)) for cells in below)

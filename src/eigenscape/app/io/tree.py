@@ -25,8 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenscape._numbers import check_indices
 from eigenscape._omitted import OmittedArray
-from eigenscape.app.io.archive import TREE, write_member
+from eigenscape.app.io.archive import HEADER, TREE, write_member
 from eigenscape.app.io.consistency import check_object
+from eigenscape.app.io.guards import npy_bytes
 from eigenscape.app.methods import extensions
 from eigenscape.exceptions import ModelFileError
 from eigenscape.graph.row_index import RowIndex
@@ -85,17 +86,11 @@ class Encoder:
         Whether the model was fitted on a precomputed matrix, whose rows are omitted.
     omitted : tuple of (ndarray or None), default=()
         Further arrays to omit.
-
-    Attributes
-    ----------
-    checksums : dict
-        Checksums of the members written, by name.
     """
 
     def __init__(
         self, archive: zipfile.ZipFile, precomputed: bool, omitted: tuple[np.ndarray | None, ...] = ()
     ) -> None:
-        self.checksums: dict[str, str] = {}
         self._archive = archive
         self._omitted_names = (*_ROWS, *_SQUARE) if precomputed else _SQUARE
         self._omitted = {id(array): OmittedArray(array.shape) for array in omitted if array is not None}
@@ -111,7 +106,7 @@ class Encoder:
             state |= {name: vars(scaler)[name] for name in _SCALER if name in vars(scaler)}
         tree = {"scaler": self(state), "model": self(model)}
         content = json.dumps(tree, separators=(",", ":")).encode()
-        self.checksums[TREE] = write_member(self._archive, TREE, content)
+        write_member(self._archive, TREE, content)
 
     def __call__(self, value: Any) -> Any:
         """Return the node of a value."""
@@ -178,11 +173,11 @@ class Encoder:
         """Write an array and return the name of its member; equal shared arrays have one member."""
         content = io.BytesIO()
         np.lib.format.write_array(content, array, allow_pickle=False)
-        new = f"{len(self.checksums)}.npy"
+        new = f"{len(self._archive.namelist())}.npy"
         digest = hashlib.blake2b(content.getbuffer(), digest_size=16).digest() if shared else b""
         name = self._members.setdefault(digest, new) if shared else new
         if name == new:
-            self.checksums[name] = write_member(self._archive, name, content.getvalue())
+            write_member(self._archive, name, content.getvalue())
         return name
 
 
@@ -222,7 +217,7 @@ class Decoder:
         """Return the model of the archive: an estimator, or a pipeline of a scaler and an estimator."""
         tree = json.loads(self._archive.read(TREE))
         state, model = self(tree["scaler"]), self(tree["model"])
-        unused = {name for name in self._archive.namelist() if name.endswith(".npy")} - self._used
+        unused = {*self._archive.namelist()} - {HEADER, TREE} - self._used
         if unused:
             raise ValueError(f"{min(unused)} is not used by the model")
         if state is None:
@@ -271,13 +266,8 @@ class Decoder:
         self._used.add(name)
         size = self._archive.getinfo(name).file_size
         with self._archive.open(name) as member:
-            if np.lib.format.read_magic(member) == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(member)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(member)
-            n_bytes = math.prod(shape) * dtype.itemsize
-            if dtype.hasobject or dtype.itemsize == 0 or member.tell() + n_bytes != size:
-                raise ValueError(f"{name} has {size} bytes, not an array of shape {shape} and type {dtype}")
+            if npy_bytes(member) != size:
+                raise ValueError(f"{name} has {size} bytes, not as many as its array declares")
             member.seek(0)
             return np.lib.format.read_array(member, allow_pickle=False)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
 
 __all__ = ["asset", "asset_names", "bundle"]
 
@@ -69,17 +70,6 @@ def _collect(name: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
         return
     text = asset(name)
     for match in _IMPORT.finditer(text):
-        _collect(_resolve(name, match[2]), parts, (*above, name))
+        _collect(normpath(join(dirname(name), match[2])), parts, (*above, name))
     text = _IMPORT.sub("", text)
     parts[name] = text if not above else _EXPORT.sub("", text)
-
-
-def _resolve(name: str, reference: str) -> str:
-    """Return the name of a module that is imported as ``reference``."""
-    parts = list(PurePosixPath(name).parent.parts)
-    for step in PurePosixPath(reference).parts:
-        if step == "..":
-            parts.pop()
-        elif step != ".":
-            parts.append(step)
-    return "/".join(parts)

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._numbers import with_small_indices
-from eigenscape.app.io import Table
+from eigenscape.app.io.table import Table
 from eigenscape.app.report._columns import as_column
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators._base import Estimator
