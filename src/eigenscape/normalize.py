@@ -116,10 +116,9 @@ class DividedKernel(WrappedKernel):
         left = inverse_power(self._degrees(values, Y), self.power)
         if not is_sparse(values):
             return values * left[:, None] * inverse_power(self.sums, self.power)
-        scaled = sparse.csr_array(values)
-        right = inverse_power(self.sums[scaled.indices], self.power)  # of the few training points stored
-        data = scaled.data * (np.repeat(left, np.diff(scaled.indptr)) * right)
-        return sparse.csr_array((data, scaled.indices, scaled.indptr), shape=scaled.shape)
+        right = inverse_power(self.sums[values.indices], self.power)  # of the few training points stored
+        data = values.data * (np.repeat(left, np.diff(values.indptr)) * right)
+        return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
 
     def to(self, Z: Rows) -> Columns:
         base, right = self.base.to(Z), inverse_power(self.degrees(Z), self.power)
@@ -208,11 +207,10 @@ def row_sums(values: Matrix) -> np.ndarray:
     """Row sums, without allocating a vector of ones."""
     if not is_sparse(values):
         return np.asarray(values.sum(axis=1)).ravel()
-    stored = sparse.csr_array(values)
-    filled = np.flatnonzero(np.diff(stored.indptr))
-    sums = np.zeros(stored.shape[0])
+    filled = np.flatnonzero(np.diff(values.indptr))
+    sums = np.zeros(values.shape[0])
     if len(filled):
-        sums[filled] = np.add.reduceat(stored.data, stored.indptr[filled])
+        sums[filled] = np.add.reduceat(values.data, values.indptr[filled])
     return sums
 
 

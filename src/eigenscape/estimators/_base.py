@@ -157,7 +157,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Coordinates. They do not depend on the other points in ``X``; training points get their row of
             ``embedding_``. For a dask collection, a lazy dask array.
         """
-        if is_collection(X):
+        if not isinstance(X, np.ndarray) and is_collection(X):
             return call_on_blocks("dispatch.map_rows", self, "transform", X)
         self._check_fitted()
         with running(self):
@@ -189,7 +189,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_fitted(self) -> None:
         """Raise NotFittedError unless the map can be used. A hook."""
-        check_is_fitted(self, ["components_", "eigenvalues_", "n_iter_"], all_or_any=any)
+        names = ("components_", "eigenvalues_", "n_iter_")
+        if not any(name in vars(self) for name in names):
+            check_is_fitted(self, names, all_or_any=any)  # reads the tags, which takes longer
 
     _match_dtype = staticmethod(match_dtype)
 

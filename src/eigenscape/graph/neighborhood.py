@@ -101,7 +101,7 @@ class NeighborGraph:
         return {name: value for name, value in vars(self).items() if name != "_reach"}
 
     def edges_of(self, Y: Rows) -> sparse.csr_array:
-        """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices.
+        """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices, a new matrix.
 
         A row equal to a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
@@ -113,8 +113,11 @@ class NeighborGraph:
         """Return the edge lengths of points that are not vertices."""
         if self.n_neighbors is None:
             edges = self.index.search_radius(Y, self._reach)
+        elif self.joined == "union":
+            edges = self.index.search_edges(Y, self.n_neighbors, self._reach)
         else:
-            own, within = self.index.search_both(Y, self.n_neighbors, self._reach)
+            own = self.index.nearest_graph(Y, self.n_neighbors)
+            within = self.index.search_radius(Y, self._reach)
             edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
         if self.tree:
             return union(edges, self.index.nearest_graph(Y, 1))

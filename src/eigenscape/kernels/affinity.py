@@ -69,7 +69,9 @@ class GraphAffinity(GraphKernel):
         return self._weighted(self.graph.distances)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        return self._weighted(self.graph.edges_of(Y))
+        edges = self.graph.edges_of(Y)
+        edges.data = self.weight(edges.data)
+        return edges
 
     def to(self, Z: Rows) -> Columns:
         edges = edges_to(self.graph, Z)
