@@ -101,7 +101,7 @@ class NeighborGraph:
         return {name: value for name, value in vars(self).items() if name != "_reach"}
 
     def edges_of(self, Y: Rows) -> sparse.csr_array:
-        """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices, a new matrix.
+        """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices.
 
         A row equal to a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
@@ -111,24 +111,23 @@ class NeighborGraph:
 
     def _new_edges(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""
-        if self.n_neighbors is None:
-            edges = self.index.search_radius(Y, self._reach)
-        elif self.joined == "union":
-            edges = self.index.search_edges(Y, self.n_neighbors, self._reach)
-        else:
-            own = self.index.nearest_graph(Y, self.n_neighbors)
-            within = self.index.search_radius(Y, self._reach)
-            edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
+        k, reach = self.n_neighbors, self._reach
+        if k is not None and self.joined == "union":
+            return self.index.search_edges(Y, k, reach)
+        edges = self.index.search_radius(Y, reach)
+        if k is not None:
+            own = self.index.nearest_graph(Y, k)
+            edges = combine_edges(self.joined, own, edges, own, self.neighbors, k)
         if self.tree:
             return union(edges, self.index.nearest_graph(Y, 1))
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)
-        if len(isolated) and self.joined != "union":
+        if len(isolated) and k is not None:
             self._warn_isolated(
                 len(isolated), f"satisfies the rule symmetrize={self.joined!r}", "Raise n_neighbors"
             )
             nearest = self.index.nearest_graph(Y[isolated], 1)
             edges = union(edges, scatter_rows(nearest, isolated, edges.shape[0]))
-        elif len(isolated) and self.n_neighbors is None:
+        elif len(isolated):
             self._warn_isolated(len(isolated), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[isolated], 1)
             edges = union(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))

@@ -123,16 +123,13 @@ class RowIndex:
         order, ranked = self.ranked_hashes
         hashes = row_hashes(Y) if hashes is None else hashes
         found = np.full(len(hashes), -1, dtype=np.intp)
-        place = np.searchsorted(ranked, hashes)
-        seek = np.arange(len(hashes))
-        while len(seek):  # after a collision of hashes, the next row with the same hash is tried
-            seek = seek[place[seek] < len(ranked)]
-            seek = seek[ranked[place[seek]] == hashes[seek]]
+        place, stop = np.searchsorted(ranked, hashes), np.searchsorted(ranked, hashes, side="right")
+        while len(seek := np.flatnonzero(place < stop)):  # rows of the same hash, which may differ
             candidate = order[place[seek]]
-            same = rows_equal(self.X, candidate, Y[seek]) if len(seek) else np.empty(0, dtype=bool)
+            same = rows_equal(self.X, candidate, Y[seek])
             found[seek[same]] = candidate[same]
-            seek = seek[~same]
             place[seek] += 1
+            stop[seek[same]] = 0
         return found
 
 
@@ -168,11 +165,12 @@ def rows_by_vertex(
     ``vertices`` is an index that recognises vertices, such as :class:`RowIndex`.
     """
     vertex = vertices.find(Y)
-    old, others = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    others = np.flatnonzero(vertex < 0)
+    if len(others) == len(vertex):
+        return new(Y)
     if len(others) == 0:
         return known(vertex)
-    if len(old) == 0:
-        return new(Y)
+    old = np.flatnonzero(vertex >= 0)
     return reassemble([(old, known(vertex[old])), (others, new(Y[others]))])
 
 
