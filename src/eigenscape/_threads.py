@@ -79,12 +79,13 @@ class _BlasLimit:
             threads = [(library, library.num_threads) for library in self._libraries[1].lib_controllers]
             self.outer = min((count for _, count in threads), default=sys.maxsize)
             self._before = [(library, count) for library, count in threads if count != 1]
-            _set_threads((library, 1) for library, _ in self._before)
+            if self._before:
+                _set_threads((library, 1) for library, _ in self._before)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._calls = max(self._calls - 1, 0)
-            if self._calls == 0:
+            if self._calls == 0 and self._before:
                 _set_threads(self._before)
 
     def after_fork(self) -> None:

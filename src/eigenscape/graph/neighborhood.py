@@ -107,9 +107,9 @@ class NeighborGraph:
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
         a warning.
         """
-        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self._new_edges)
+        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self.edges_of_new)
 
-    def _new_edges(self, Y: Rows) -> sparse.csr_array:
+    def edges_of_new(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""
         k, reach = self.n_neighbors, self._reach
         if k is not None and self.joined == "union":
@@ -144,7 +144,7 @@ class NeighborGraph:
     def neighbors_of(self, Y: Rows) -> sparse.csr_array:
         """Return the distances (n_new, m) of new points to their own nearest neighbours."""
         if self.n_neighbors is None:
-            return self._new_edges(Y)
+            return self.edges_of_new(Y)
         return self.index.nearest_graph(Y, self.n_neighbors)
 
     def subset(self, which: np.ndarray) -> NeighborGraph:

@@ -23,12 +23,6 @@ from eigenscape.graph.sparse_distances import reassemble, with_explicit_zeros, w
 from eigenscape.graph.tuning import TUNING
 
 
-def _bits(values: np.ndarray) -> np.ndarray:
-    """Return the bit patterns of the values in double precision, equal for -0.0 and 0.0."""
-    exact = np.ascontiguousarray(values, dtype=np.float64) + 0.0
-    return exact.view(np.uint64)
-
-
 def row_hashes(X: Rows) -> np.ndarray:
     """Compute a 64-bit hash of each row; equal rows have equal hashes, independent of the other rows."""
     if X.ndim == 1:
@@ -38,10 +32,12 @@ def row_hashes(X: Rows) -> np.ndarray:
     column_multipliers(multipliers)
     if is_sparse(X):
         X = canonical_csr(X)
-        hash_sparse(X.indptr, X.indices, _bits(X.data), multipliers, hashes)
+        values = X.data.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+        hash_sparse(X.indptr, X.indices, values.view(np.uint64), multipliers, hashes)
         return hashes
     for block in row_blocks(n_rows, 16 * n_columns, TUNING.hash_bytes):
-        hash_dense(_bits(X[block]), multipliers, hashes[block])
+        values = np.ascontiguousarray(X[block], dtype=np.float64) + 0.0
+        hash_dense(values.view(np.uint64), multipliers, hashes[block])
     return hashes
 
 

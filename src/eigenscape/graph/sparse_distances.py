@@ -108,7 +108,7 @@ def table_of_rows(
     """Return a sparse matrix (n, n_points) of distances, given row by row with ascending columns."""
     indptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=indptr[1:])
-    return _sorted_csr(np.maximum(length, SHORTEST), column, indptr, (len(counts), n_points))
+    return sparse.csr_array((np.maximum(length, SHORTEST), column, indptr), shape=(len(counts), n_points))
 
 
 def _sorted_csr(
