@@ -120,7 +120,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Only estimators whose ``fit`` accepts weights and classes pass them.
         """
         with fitting(self) as failures:
-            if is_collection(X):
+            if not isinstance(X, np.ndarray) and is_collection(X):
                 call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
                 return self
             X = check_input(self, X, reset=True)
