@@ -30,7 +30,6 @@ from eigenscape.kernels.base import (
 )
 from eigenscape.kernels.pairwise import BoundPairwise
 
-
 #: Roots up to this are zero or subnormal.
 _SMALLEST_ROOT = float(np.finfo(np.float64).tiny)
 

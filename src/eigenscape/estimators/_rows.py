@@ -100,7 +100,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
 
 
 def _is_checked(estimator: BaseEstimator, X: Any) -> bool:
-    """Return whether scikit-learn's checks, which take longer than placing a row, would return ``X`` itself."""
+    """Return whether scikit-learn's checks, slower than placing one row, would return ``X`` itself."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)

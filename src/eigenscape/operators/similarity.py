@@ -82,7 +82,7 @@ def gram(
 def _fill_symmetric(
     array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
 ) -> None:
-    """Fill a symmetric matrix by the square tiles in its upper half: each pair of points is evaluated once."""
+    """Fill a symmetric matrix by the square tiles of its upper half, so that each pair is evaluated once."""
     slices = [slice(start, min(start + _SQUARE, len(array))) for start in range(0, len(array), _SQUARE)]
     tiles = ((rows, columns) for i, rows in enumerate(slices) for columns in slices[i:])
 

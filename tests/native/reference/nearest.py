@@ -83,7 +83,7 @@ def nearest_exact(Y, X, rough, base, slack, length, number):
 
 
 def nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column, near):
-    """Find the rows of ``X`` among the ``k`` nearest, as :func:`nearest_exact`, or within their ``radii`` (n,).
+    """Find the rows of ``X`` that are among the ``k`` nearest or within their own ``radii`` (n,).
 
     Their numbers, ascending, and distances are written to ``column`` and ``near`` from ``indptr[i]`` to
     ``indptr[i + 1]``, for the rows of ``Y`` from ``first``. Returns the number of rows done: fewer than b if
