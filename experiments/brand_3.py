@@ -79,7 +79,7 @@ class _Trials(NamedTuple):
 def run(context: Context) -> Outcome:
     """Compute all kinds of maps for all placements and both sigmas."""
     side = context.pick(full=30, quick=30, tiny=24)
-    placements = context.pick(full=100, quick=12, tiny=4)
+    placements = context.pick(full=100, quick=12, tiny=2)
     X, parameters = twisted_roll(side, random_state=context.seed)
     exact = LaplacianEigenmaps(2, affinity=KNNGraph(12, weights="inverse")).fit_transform(X)
     reference = _measures(exact, parameters, side)

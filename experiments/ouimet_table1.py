@@ -57,7 +57,7 @@ _CURVES = {
 
 def run(context: Context) -> Outcome:
     """Measure errors, which depend on the seed only, then times."""
-    repeats, rounds = context.pick(full=(48, 15), quick=(24, 5), tiny=(3, 3))
+    repeats, rounds = context.pick(full=(48, 15), quick=(24, 5), tiny=(2, 1))
     sizes = context.pick(
         full=(60, 90, 125, 175, 250, 325, 400, 550, 700, 900, 1300),
         quick=(90, 175, 250, 325, 400, 550, 700, 1300),

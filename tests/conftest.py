@@ -8,11 +8,12 @@ import os
 import random
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
+from preloaded import open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
@@ -87,6 +88,27 @@ def single_threaded_blas():
     import sklearn.cluster  # noqa: F401
 
     with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def python_client():
+    """Program that forks a Python with the package loaded; None where a process is not safely forked."""
+    with open_server() if sys.platform == "linux" else nullcontext() as client:
+        yield client
+
+
+@pytest.fixture
+def forked_python(python_client):
+    """Fork the Python processes of a test, see preloaded.py."""
+    with replaced_python(python_client):
+        yield
+
+
+@pytest.fixture(scope="module")
+def forked_python_of_module(python_client):
+    """Fork the Python processes of all tests of a module, and of its fixtures."""
+    with replaced_python(python_client):
         yield
 
 

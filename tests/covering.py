@@ -25,6 +25,9 @@ from eigenscape.options import Landmarks, Option, Solver
 #: Whether the tests run the product of all parameters.
 PRODUCT = os.environ.get("EIGENSCAPE_PRODUCT", "") not in ("", "0")
 
+#: Whether property tests draw all their examples: in ``make test-all`` and ``make fuzz``.
+MANY_EXAMPLES = PRODUCT or os.environ.get("HYPOTHESIS_PROFILE") == "random"
+
 #: Estimators whose common parameters are read by the same code.
 _OWNERS = {
     "affinity": ("LaplacianEigenmaps", "DiffusionMap", "SpectralClustering"),

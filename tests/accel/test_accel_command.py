@@ -34,20 +34,33 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_script_and_module(tmp_path: Path) -> None:
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    (inside / "script.py").write_text(SCRIPT)
-    (inside / "helper.py").write_text("number = 5")
-    expected = "eigenscape.accel._isomap ['--n', '3'] 5\n"
-    done = run(tmp_path, "--verbose", "inside/script.py", "--n", "3")
-    assert (done.returncode, done.stdout) == (7, expected), done.stderr
+PRINTED = "eigenscape.accel._isomap ['--n', '3'] 5\n"
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    """Write the script and the module that it imports to a folder."""
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (folder / "script.py").write_text(SCRIPT)
+    (folder / "helper.py").write_text("number = 5")
+    return folder
+
+
+def test_script(inside: Path) -> None:
+    done = run(inside.parent, "--verbose", "inside/script.py", "--n", "3")
+    assert (done.returncode, done.stdout) == (7, PRINTED), done.stderr
     assert "Isomap.fit" in done.stderr
+
+
+@pytest.mark.usefixtures("forked_python")
+def test_module(inside: Path) -> None:
     done = run(inside, "-m", "script", "--n", "3")
-    assert (done.returncode, done.stdout) == (7, expected), done.stderr
+    assert (done.returncode, done.stdout) == (7, PRINTED), done.stderr
     assert "Isomap.fit" not in done.stderr
 
 
+@pytest.mark.usefixtures("forked_python")
 def test_usage(tmp_path: Path) -> None:
     assert run(tmp_path, "--help").stdout.startswith("usage: python -m eigenscape.accel")
     assert run(tmp_path).returncode == 2
@@ -56,6 +69,7 @@ def test_usage(tmp_path: Path) -> None:
     assert "no such script: missing.py" in missing.stderr
 
 
+@pytest.mark.usefixtures("forked_python")
 def test_report_counts_threads_that_the_script_leaves(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import threading, time\n"

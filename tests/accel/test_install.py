@@ -139,6 +139,7 @@ def test_original_objects_can_be_pickled_while_installed() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_pickle_in_a_process_without_install(tmp_path: object) -> None:
     path = f"{tmp_path}/model.pickle"
     with accel.accelerated():

@@ -63,6 +63,7 @@ def test_script_that_forks_under_the_command(tmp_path: object) -> None:
     assert done.stdout.strip() == "True"
 
 
+@pytest.mark.usefixtures("forked_python")
 def test_models_of_all_classes_unpickle_without_install(tmp_path: object) -> None:
     path = f"{tmp_path}/models.pickle"
     with accel.accelerated():

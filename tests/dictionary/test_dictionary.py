@@ -78,7 +78,7 @@ def test_the_dictionary_is_that_of_algorithm_1(kernel, tol, sum_to_one):
 )
 def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
     params, function = KERNELS[kernel]
-    X = curve(700)
+    X = curve(500)
     K = function(X, X)
     expected = reference.greedy_dictionary_of_size(
         K, size, sum_to_one, first_tol=float(np.diagonal(K)[:256].max())
@@ -119,7 +119,7 @@ def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
         GreedySpectralEmbedding(
             kernel="laplacian", gamma=0.2, sum_to_one=sum_to_one, n_jobs=jobs, dictionary=Dictionary(tol=0.03)
         ).fit(X)
-        for jobs in (None, 2, -1)
+        for jobs in (1, 2)
     ]
     for model in models:
         assert_array_equal(model.dictionary_indices_, expected)
@@ -129,7 +129,7 @@ def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
 @pytest.mark.long
 @either
 def test_any_source_of_the_same_kernel_gives_the_same_dictionary(sum_to_one):
-    X = curve(400)
+    X = curve(250)
     K = rbf(X, X)
     expected, _ = reference.greedy_dictionary(K, 1e-2, sum_to_one)
     sources = [

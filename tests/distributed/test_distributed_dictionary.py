@@ -9,7 +9,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from covering import PRODUCT
+from covering import MANY_EXAMPLES, PRODUCT
 from dask.delayed import delayed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -161,7 +161,11 @@ def fitted_alone(name):
     return clone(EXACT[name]).fit(X)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25 if MANY_EXAMPLES else 10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     st.lists(st.integers(0, N), min_size=0, max_size=9),
     st.sampled_from(["greedy-tol", "greedy-divisive", "kernel-pca-size", "size"]),
@@ -186,7 +190,7 @@ def test_shuffled_rows_take_few_passes(name, passes, parts_are_asked, surveys):
 def test_parts_that_are_all_new_are_not_asked_over_and_over(parts_are_asked, surveys):
     """Each part is far from those before it, and fills what may come together: looks at parts are few times
     their number, not squared."""
-    parts, rows = 40, 30
+    parts, rows = 24, 30
     Y = np.repeat(10.0 * np.arange(parts), rows)[:, None] + np.random.default_rng(2).uniform(
         size=(parts * rows, 3)
     )

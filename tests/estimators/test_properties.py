@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from covering import PRODUCT
+from covering import MANY_EXAMPLES
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -35,12 +35,12 @@ from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.options import KNNGraph, Landmarks, RadiusGraph
 
 few = settings(
-    max_examples=15 if PRODUCT else 8,
+    max_examples=15 if MANY_EXAMPLES else 6,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-more = settings(few, max_examples=40 if PRODUCT else 20)
+more = settings(few, max_examples=40 if MANY_EXAMPLES else 20)
 
 EXPECTED = (DisconnectedGraphWarning, IsolatedPointWarning, DegenerateSpectrumWarning)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import CASES, MAPS, WITHOUT_KERNEL, Case, load, nothing
+from covering import PRODUCT
 from own_errors import is_own
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -38,6 +39,12 @@ from eigenscape.options import Option
 EVERY = {case.id: case for case in (*CASES, *WITHOUT_KERNEL, *MAPS) if case.data != "words"}
 #: One case for each estimator and kind of data.
 FEW = list({(type(case.make()), case.data): name for name, case in EVERY.items()}.values())
+#: Cases in large units: the last one of each estimator, and of each kind of data.
+LARGE = {
+    *{type(EVERY[name].make()): name for name in FEW}.values(),
+    *{EVERY[name].data: name for name in FEW}.values(),
+    *(FEW if PRODUCT else ()),
+}
 #: Parameters, and fields of options, that have a unit.
 _WITH_UNIT = ("radius", "width", "gamma")
 
@@ -91,7 +98,7 @@ def shape_of(model: Any, X: Any) -> np.ndarray:
     [
         pytest.param(name, exponent, marks=[] if name in FEW and exponent < 0 else pytest.mark.long)
         for name, case in EVERY.items()
-        for exponent in ((-190, 190) if name in FEW else (-190,))
+        for exponent in ((-190, 190) if name in LARGE else (-190,))
         if has_no_unit(case)
     ],
 )

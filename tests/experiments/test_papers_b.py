@@ -204,7 +204,14 @@ def test_batches_equal_single_trials() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ouimet-2", "burges-nystrom", "brand-6"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "burges-nystrom",
+        pytest.param("ouimet-2", marks=pytest.mark.product),
+        pytest.param("brand-6", marks=pytest.mark.product),
+    ],
+)
 def test_same_seed_same_numbers(name: str) -> None:
     again, other = (experiment(name).run(Context(tiny=True, seed=seed)) for seed in (0, 1))
     assert to_json(again.numbers) == to_json(outcome(name).numbers)

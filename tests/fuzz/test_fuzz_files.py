@@ -23,6 +23,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize("kind", SEEDS)
 def test_seeds_are_valid(tmp_path: Path, kind: str) -> None:
     for original in SEEDS[kind]():

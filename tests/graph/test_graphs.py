@@ -531,7 +531,8 @@ def test_laws_hold_for_graphs_in_pieces(name, choice):
     close(model.transform(X), model.embedding_)
     new = X[::3] + 0.2
     placed = model.transform(new)
-    close(np.concatenate([model.transform(row[None]) for row in new]), placed)
+    alone = np.concatenate([model.transform(row[None]) for row in new[::4]])  # of every component
+    close(alone, placed[::4])
     if not isinstance(model, LocallyLinearEmbedding):  # it has no kernel between new points
         assert np.isfinite(model.loss(new))
     G = model.kernel_(X)

@@ -26,17 +26,14 @@ def fuzz(*arguments, **options):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, **options)
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """Arguments of the tests of the loops."""
-    path = tmp_path_factory.mktemp("corpus") / "arguments"
-    fuzz("--record", path, check=True)
-    return path
+def test_random_arguments(tmp_path):
+    corpus = tmp_path / "arguments"
+    fuzz("--record", corpus, check=True)  # the arguments of the tests of the loops
+    for first in range(PROCESSES):
+        check_loops(list(loops.arguments)[first::PROCESSES], corpus)
 
 
-@pytest.mark.parametrize("first", range(PROCESSES))
-def test_random_arguments(first, corpus):
-    names = list(loops.arguments)[first::PROCESSES]
+def check_loops(names, corpus):
     done = fuzz(*names, "--seed", SEED, "--calls", CALLS, "--corpus", corpus)
     lines = done.stdout.splitlines()
     repeat = f"native.fuzz --seed {SEED} {lines[-1] if lines else names}"

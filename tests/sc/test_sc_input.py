@@ -136,7 +136,7 @@ def test_root_cells(adata):
 def test_representations(adata):
     refused(lambda: sc.pp.neighbors(adata, use_rep="X_pca"), "obsm has no 'X_pca'", "'X'")
     wide = anndata.AnnData(np.random.default_rng(0).standard_normal((40, 60)))
-    refused(lambda: sc.pp.neighbors(wide), "scanpy.pp.pca", "use_rep='X'")
+    refused(lambda: sc.pp.neighbors(wide), "scanpy.pp.pca", "use_rep among 'X'")
     sc.pp.neighbors(wide, n_pcs=0)
     wide.obsm["X_pca"] = np.asarray(wide.X[:, :5])
     sc.pp.neighbors(wide, n_pcs=3, key_added="pcs")

@@ -119,6 +119,7 @@ new.write_h5ad(sys.argv[2])
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_a_reference_from_a_file_places_cells_in_another_process(split, tmp_path):
     reference, new = with_map(split[0], "diffmap"), split[1]
     for basis in MAPS[1:]:

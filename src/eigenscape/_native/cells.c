@@ -12,6 +12,8 @@
 #define EPS 0x1p-23 /* of single precision */
 /* Up to this many queries are multiplied one by one: the BLAS would copy all points first. */
 #define FEW 3
+/* Values that are passed over together if none of them is small. */
+#define CHUNK 32
 
 /* Queries, the cells that they visit, and the products of queries and points. */
 typedef struct {
@@ -199,6 +201,12 @@ static double smallest_kept(search *s, int64_t used, int64_t count) {
     return smallest_of(s->sorted, used, count);
 }
 
+static inline int any_below(const float *values, float limit) {
+    int count = 0;
+    for (int64_t t = 0; t < CHUNK; t++) count += values[t] <= limit;
+    return count > 0;
+}
+
 /* Write to places the rows of all points of query i whose values may be among the count smallest; values are
  * those of its points, with errors of at most slack. Return the number of places. */
 static int64_t few_smallest(search *s, int64_t i, int64_t count, double slack) {
@@ -207,11 +215,19 @@ static int64_t few_smallest(search *s, int64_t i, int64_t count, double slack) {
     float limit = INFINITY;
     int64_t used = 0, full = 3 * count + 32;
     for (int64_t t = 0; t < s->visits; t++) {
-        for (int64_t j = s->start[cells[t]]; j < s->start[cells[t] + 1]; j++) {
-            const float value = *values++;
-            s->kept[used] = value;
-            s->places[used] = j;
-            used += value <= limit;
+        const int64_t stop = s->start[cells[t] + 1];
+        for (int64_t j = s->start[cells[t]]; j < stop;) {
+            const int64_t end = least(j + CHUNK, stop);
+            if (end == j + CHUNK && !any_below(values, limit)) {
+                values += CHUNK;
+                j = end;
+            }
+            for (; j < end; j++) {
+                const float value = *values++;
+                s->kept[used] = value;
+                s->places[used] = j;
+                used += value <= limit;
+            }
         }
         if (used > full) {
             limit = (float)(smallest_kept(s, used, count) + 2 * slack);

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from eigenscape._extras import optional_import
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._columns import Column, as_column, category_codes
+from eigenscape.app.report._columns import Column, as_column, as_pixels, category_codes, check_images
 from eigenscape.app.report._texts import shorten
 
 anywidget = optional_import("anywidget", "a map in a notebook")
@@ -82,7 +82,7 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
             as_column(name, values, "extra", n, f"columns[{name!r}]")
             for name, values in (columns or {}).items()
         ]
-        self._images = _check_images(images, n)
+        self._images = None if images is None else check_images(images, n)
         super().__init__(
             _n=n,
             _d=Y.shape[1],
@@ -142,17 +142,9 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
         row = content.get("image") if isinstance(content, dict) else None
         if self._images is None or not isinstance(row, int) or not 0 <= row < self._n:
             return
-        picture = self._as_bytes(np.asarray(self._images[row]))
+        picture = as_pixels(self._images[row])
         shape = [*picture.shape[:2], 1 if picture.ndim == 2 else picture.shape[2]]
         self.send({"image": row, "shape": shape}, [picture.tobytes()])
-
-    def _as_bytes(self, picture: np.ndarray) -> np.ndarray:
-        """Return an image as bytes, from black for its smallest number to white for its largest."""
-        if picture.dtype == np.uint8:
-            return np.ascontiguousarray(picture)
-        numbers = np.nan_to_num(picture.astype(np.float64))
-        low, high = float(numbers.min()), float(numbers.max())
-        return np.rint(255 * (numbers - low) / (high - low) if high > low else 0 * numbers).astype(np.uint8)
 
 
 def _encode(column: Column) -> dict[str, Any]:
@@ -170,14 +162,3 @@ def _encode(column: Column) -> dict[str, Any]:
     if values.dtype.kind == "M":
         values = (values - np.datetime64(0, "D")) / np.timedelta64(1, "D")  # NaN for a missing date
     return {"name": column.name, "kind": "number", "data": np.asarray(values, dtype="<f4").tobytes()}
-
-
-def _check_images(images: ArrayLike | None, n: int) -> Any:
-    if images is None:
-        return None
-    pictures = np.asarray(images)
-    if pictures.ndim not in (3, 4) or len(pictures) != n or pictures.shape[3:] not in ((), (1,), (3,)):
-        raise ValueError(
-            f"images must have shape ({n}, height, width) or ({n}, height, width, 3), got {pictures.shape}"
-        )
-    return pictures

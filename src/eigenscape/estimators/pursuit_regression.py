@@ -76,7 +76,7 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (200, 2))
     >>> y = X[:, 0] * X[:, 1]
-    >>> model = ProjectionPursuitRegressor(n_terms=2).fit(X[:150], y[:150])
+    >>> model = ProjectionPursuitRegressor(n_terms=2, cv=2).fit(X[:150], y[:150])
     >>> model.score(X[150:], y[150:]) > 0.95
     True
     """

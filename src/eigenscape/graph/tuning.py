@@ -60,8 +60,9 @@ class Tuning:
     radius_candidates: int = 100
     #: Number of distances between components that are computed to find the shortest edges between them.
     bridge_distances: int = 4 * 10**8
-    #: Number of queries that are searched together, and number of rows that one thread compares with them.
-    approximate_queries: int = 1024
+    #: Number of queries that are searched together, whose distances fit in the processor's cache, and number
+    #: of rows that one thread compares with them.
+    approximate_queries: int = 256
     compared_rows: int = 10_000
     #: Bound of the relative error of remainders: they are roots of differences in single precision.
     remainder_error: float = 1e-3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec
@@ -63,15 +63,17 @@ def annotates(function: Callable[Parameters, Fields]) -> Callable[Parameters, An
             adata._init_as_actual(adata.copy())
         for field, entries in fields.items():
             for name, value in entries.items():
-                getattr(adata, field)[name] = value
+                getattr(adata, field)[name] = _without_none(value)
         return adata if copy else None
 
     return call
 
 
-def not_none(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are set, since h5ad files cannot store None."""
-    return {name: value for name, value in params.items() if value is not None}
+def _without_none(value: Any) -> Any:
+    """Return a value without the entries of dictionaries that are None, which h5ad files cannot store."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_none(each) for name, each in value.items() if each is not None}
 
 
 def in_memory(values: Any, field: str = "a matrix of adata") -> Any:
@@ -110,25 +112,15 @@ def representation_field(adata: Any, use_rep: str | None, n_pcs: int | None) -> 
         check_count("n_pcs", n_pcs, minimum=0)
     if use_rep is None:
         use_rep = "X" if n_pcs == 0 or adata.n_vars <= 50 else "X_pca"
-        if use_rep == "X_pca" and use_rep not in adata.obsm:
-            raise ValueError(
-                "adata.obsm has no 'X_pca', the default for more than 50 genes; run scanpy.pp.pca first, or"
-                " pass use_rep='X' or another key of obsm"
-            )
     if use_rep == "X" and n_pcs:
         raise ValueError(f"n_pcs={n_pcs} is for a representation in obsm, got use_rep='X'; leave it out")
     if use_rep == "X" and adata.X is None:
         raise ValueError("adata.X is None; pass use_rep= with the name of a key of obsm")
     if use_rep != "X" and use_rep not in adata.obsm:
         known = ", ".join(map(repr, ["X", *adata.obsm]))
-        raise ValueError(f"adata.obsm has no {use_rep!r}; choose use_rep among {known}")
+        hint = "run scanpy.pp.pca first, or " if use_rep == "X_pca" else ""
+        raise ValueError(f"adata.obsm has no {use_rep!r}; {hint}choose use_rep among {known}")
     return use_rep
-
-
-def stored_field(params: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """Return ``use_rep`` and ``n_pcs`` of stored parameters, which a file may return as NumPy types."""
-    use_rep, n_pcs = params.get("use_rep"), params.get("n_pcs")
-    return None if use_rep is None else str(use_rep), None if n_pcs is None else int(n_pcs)
 
 
 def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
@@ -148,7 +140,7 @@ def map_fields(
     key: str, coordinates: np.ndarray, values: np.ndarray, params: dict[str, Any], **arrays: Any
 ) -> Fields:
     """Return coordinates, eigenvalues and what places new cells, in types that h5ad files can store."""
-    uns = {f"{key}_evals": values, key: {"params": not_none(params), **arrays}}
+    uns = {f"{key}_evals": values, key: {"params": params, **arrays}}
     return {"obsm": {f"X_{key}": coordinates}, "uns": uns}
 
 

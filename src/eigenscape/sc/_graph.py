@@ -15,15 +15,9 @@ from eigenscape.graph.neighbors import Neighbors, neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.sparse_distances import SHORTEST, transpose, union, without_self
-from eigenscape.kernels.neighbor_weights import (
-    FuzzyWeights,
-    GaussWeights,
-    NeighborAffinity,
-    WeightRule,
-    edge_weights,
-    sorted_lists,
-)
-from eigenscape.sc._data import Fields, annotates, in_memory, not_none, representation, stored_field
+from eigenscape.kernels import neighbor_weights
+from eigenscape.kernels.neighbor_weights import NeighborAffinity, WeightRule, edge_weights
+from eigenscape.sc._data import Fields, annotates, in_memory, representation
 
 _RUN = "run eigenscape.sc.pp.neighbors or scanpy.pp.neighbors first"
 
@@ -107,7 +101,7 @@ def neighbors(
     names = {"connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances"}
     params = {"n_neighbors": k, "method": method, "random_state": random_state, "metric": metric}
     optional = {"metric_kwds": dict(metric_kwds or {}) or None, "use_rep": use_rep, "n_pcs": n_pcs}
-    graph = {**names, "params": not_none({**params, **optional}), "recall": float(index.recall)}
+    graph = {**names, "params": {**params, **optional}, "recall": float(index.recall)}
     # types that scanpy writes: fuzzy weights in single precision, distances of 0 stored as such
     connectivities = sparse.csr_matrix(weights, dtype=np.float32 if method == "umap" else np.float64)
     connectivities.eliminate_zeros()
@@ -190,7 +184,7 @@ class StoredGraph:
 
     def rows(self) -> Any:
         """Return the rows that represent the cells in this graph."""
-        return representation(self.adata, *stored_field(self.params))[0]
+        return representation(self.adata, self.params.get("use_rep"), self.params.get("n_pcs"))[0]
 
     def graph(self, rows: Any) -> NeighborGraph:
         """Return the graph with an index of the cells, which finds the neighbours of new ones."""
@@ -229,12 +223,11 @@ class StoredGraph:
 
 def weight_rule(method: str, n_neighbors: int, lists: sparse.csr_array) -> tuple[WeightRule, np.ndarray]:
     """Return the weights that a method of scanpy names, and the numbers of each cell that they depend on."""
-    lengths = sorted_lists(lists, n_neighbors - 1)
-    rule: WeightRule
-    if method == "umap":
-        rule = FuzzyWeights(n_neighbors, float(lengths.sum() / (lengths.shape[0] * n_neighbors)))
-    elif method == "gauss":
-        rule = GaussWeights()
-    else:
+    if method not in ("umap", "gauss"):
         raise ValueError(f"method={method!r} is not known; choose 'umap' or 'gauss'")
+    lengths = neighbor_weights.sorted_lists(lists, n_neighbors - 1)
+    rule: WeightRule = neighbor_weights.GaussWeights()
+    if method == "umap":
+        mean = float(lengths.sum() / (lengths.shape[0] * n_neighbors))
+        rule = neighbor_weights.FuzzyWeights(n_neighbors, mean)
     return rule, rule.parameters(lengths)

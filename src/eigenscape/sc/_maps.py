@@ -18,15 +18,7 @@ from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel
 from eigenscape.pieces import split_graph
-from eigenscape.sc._data import (
-    Fields,
-    annotates,
-    check_components,
-    map_fields,
-    not_none,
-    representation,
-    solver_config,
-)
+from eigenscape.sc._data import Fields, annotates, check_components, map_fields, representation, solver_config
 from eigenscape.sc._graph import StoredGraph
 from eigenscape.solvers import EigenPairs
 
@@ -346,15 +338,10 @@ def spectral_clustering(
     """
     pandas = optional_import("pandas", "sc.tl.spectral_clustering")
     weights = StoredGraph.of(adata, neighbors_key).connectivities()
-    model = SpectralClustering(
-        n_clusters,
-        affinity="precomputed",
-        on_disconnected="per_component",
-        n_init=n_init,
-        random_state=random_state,
-    ).fit(weights)
+    options: dict[str, Any] = {"affinity": "precomputed", "on_disconnected": "per_component"}
+    model = SpectralClustering(n_clusters, n_init=n_init, random_state=random_state, **options).fit(weights)
     names = np.arange(n_clusters).astype(str)
     params = {"method": "spectral_clustering", "n_clusters": n_clusters, "neighbors_key": neighbors_key}
     labels = pandas.Categorical(names[model.labels_], categories=names)
-    uns = {key_added: {"params": not_none(params), "ncut": float(model.ncut_)}}
+    uns = {key_added: {"params": params, "ncut": float(model.ncut_)}}
     return {"obs": {key_added: labels}, "uns": uns}

@@ -23,7 +23,7 @@ from eigenscape.methods.laplacian import GeneralizedScale
 from eigenscape.methods.transitions import Transitions
 from eigenscape.normalize import CenteredKernel, uniform_weights
 from eigenscape.pieces import split_graph
-from eigenscape.sc._data import in_memory, numeric_rows, representation_field, stored_field
+from eigenscape.sc._data import in_memory, numeric_rows, representation_field
 from eigenscape.sc._graph import StoredGraph
 from eigenscape.solvers import EigenPairs
 
@@ -70,8 +70,8 @@ class StoredMap:
     def field(self) -> tuple[str, int | None]:
         """Return the name of the representation and the number of its columns, None for all."""
         params = self.params if self.method == "kernel_pca" else self.stored_graph().params
-        use_rep, n_pcs = stored_field(params)
-        return representation_field(self.adata, use_rep, n_pcs), n_pcs
+        n_pcs = params.get("n_pcs")
+        return representation_field(self.adata, params.get("use_rep"), n_pcs), n_pcs
 
     def embedding(self, rows: Any, affinity: BoundKernel | None) -> Embedding:
         """Return the map as a function of rows, given the rows of the cells and their affinity."""

@@ -104,10 +104,7 @@ def root_cell(adata: Any, root: int | str | None) -> int:
         return int(found[0])
     if root is None:
         if "iroot" not in adata.uns:
-            raise ValueError(
-                "there is no root cell; pass root= with the index or name of a cell, or set"
-                " adata.uns['iroot']"
-            )
+            raise ValueError("there is no root cell; pass root= (index or name), or set adata.uns['iroot']")
         root = int(np.asarray(adata.uns["iroot"]).reshape(()))
     root = check_count("root", root, minimum=0)
     if root >= adata.n_obs:

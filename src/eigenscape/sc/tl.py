@@ -4,13 +4,5 @@ from eigenscape.sc._maps import diffmap, isomap, kernel_pca, laplacian_eigenmaps
 from eigenscape.sc._place import loss, place
 from eigenscape.sc._pseudotime import dpt
 
-__all__ = [
-    "diffmap",
-    "dpt",
-    "isomap",
-    "kernel_pca",
-    "laplacian_eigenmaps",
-    "loss",
-    "place",
-    "spectral_clustering",
-]
+__all__ = ["diffmap", "isomap", "kernel_pca", "laplacian_eigenmaps", "spectral_clustering"]
+__all__ += ["dpt", "loss", "place"]

@@ -40,12 +40,11 @@ def solve_parts(
     problem = SemidefiniteProblem(operator, problem.null[order], problem.bound)
     U, quotient = _quotient(matrix, problem.null, labels)
     product = problem.operator.matmat
-    Y = AY = np.empty((len(labels), 0))
+    basis = np.empty((len(labels), _CORRECTIONS * count), order="F")  # of the corrections, column by column
+    Y, projected = basis[:, :0], quotient
     wanted, steps, converged = max(count - 1, 1), 0, False
     with stage("eigen-solve"):
         for _ in range(_CORRECTIONS):
-            cross, corner = U.T @ AY, Y.T @ AY
-            projected = np.block([[quotient, cross], [cross.T, (corner + corner.T) / 2]])
             values, S = np.linalg.eigh(projected)
             values, S = values[1 : count + 1], S[:, 1 : count + 1]
             X = U @ S[: U.shape[1]] + Y @ S[U.shape[1] :]
@@ -62,7 +61,11 @@ def solve_parts(
             for _ in range(2):  # the second time for what rounding left
                 Z -= U @ (U.T @ Z)
                 Z = np.linalg.qr(Z - Y @ (Y.T @ Z))[0]
-            Y, AY = np.column_stack([Y, Z]), np.column_stack([AY, product(Z)])
+            AZ = product(Z)
+            side, corner = np.concatenate([U.T @ AZ, Y.T @ AZ]), Z.T @ AZ
+            projected = np.block([[projected, side], [side.T, (corner + corner.T) / 2]])
+            basis[:, Y.shape[1] : Y.shape[1] + count] = Z
+            Y = basis[:, : Y.shape[1] + count]
     X -= np.outer(problem.null, problem.null @ X)
     X = np.linalg.qr(X)[0]
     values, rotation = problem.resolve(X)
@@ -102,7 +105,8 @@ def _corrections(
     """Solve ``(A - l) z = -r`` orthogonally to ``U`` by conjugate gradients, for all columns at once."""
 
     def project(V: np.ndarray) -> np.ndarray:
-        return V - U @ (U.T @ V)
+        V -= U @ (U.T @ V)
+        return V
 
     r = project(-residual)
     x, p, old = np.zeros_like(r), r.copy(), np.einsum("ij,ij->j", r, r)
@@ -111,12 +115,15 @@ def _corrections(
     steps = 0
     while steps < _STEPS and (old > goal).any():
         steps += 1
-        q = project(product(p) - p * values)
+        q = product(p)
+        q -= p * values
+        q = project(q)
         curvature = np.einsum("ij,ij->j", p, q)
         length = np.where((curvature > tiny) & (old > goal), old / np.maximum(curvature, tiny), 0.0)
         x += length * p
         r -= length * q
         new = np.einsum("ij,ij->j", r, r)
-        p = r + p * (new / np.maximum(old, tiny))
+        p *= new / np.maximum(old, tiny)
+        p += r
         old = new
     return x, steps

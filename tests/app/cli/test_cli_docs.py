@@ -35,6 +35,7 @@ def tables(tmp_path_factory):
     return folder
 
 
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tables, tmp_path, monkeypatch):
     for file in tables.iterdir():

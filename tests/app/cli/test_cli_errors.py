@@ -333,15 +333,17 @@ def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
     """matplotlib's writer of PDF replaced the error by one of its own."""
     code = (
         "import resource, numpy as np\n"
+        "from eigenscape.app.cli.options import OutputOptions\n"
         "from eigenscape.app.cli.output import write_plot\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
         "for suffix in ('png', 'svg', 'pdf'):\n"
         "    try:\n"
-        "        write_plot(f'map.{suffix}', np.eye(2), title='map')\n"
+        "        write_plot(OutputOptions(plot=f'map.{suffix}'), np.eye(2), 'map')\n"
         "    except Exception as error:\n"
         "        print(type(error).__name__, str(error).split(';')[0])\n"
     )

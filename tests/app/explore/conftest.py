@@ -11,7 +11,7 @@ def digits(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def explorer(digits):
+def explorer(digits, forked_python_of_module):
     from eigenscape.app.cli.explore import ServerOptions, open_input
     from eigenscape.app.cli.options import InputOptions
     from eigenscape.app.explore import Explorer

@@ -49,6 +49,7 @@ def start_slow_fit(client):
     return job
 
 
+@pytest.mark.usefixtures("forked_python")
 def test_a_fit_is_cancelled_or_killed_and_the_next_one_works():
     X = np.random.default_rng(0).standard_normal((300, 4))
     with eigenscape.explore(X, block=False, open_browser=False) as explorer, client_of(explorer) as client:

@@ -12,7 +12,7 @@ from eigenscape.app.explore.suggestions import _dimension, suggestions
 from eigenscape.app.explore.tasks import WorkerData, fit_map, measure_map
 from explore.explorers import client_of, mask_of, wait_for_jobs
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_python_of_module")]
 
 RNG = np.random.default_rng(0)
 

@@ -11,7 +11,7 @@ import pytest
 from eigenscape.app.explore.security import HEADERS, MAX_JSON, MAX_UPLOAD, Guard
 from explore.explorers import MARKER, client_of
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_python_of_module")]
 
 TOKEN = secrets.token_urlsafe(24)
 HOSTS = ("127.0.0.1:8123", "localhost:8123", "[::1]:8123")

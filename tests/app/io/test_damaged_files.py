@@ -117,6 +117,7 @@ def write_archive(path: Path, members: dict[str, bytes]) -> None:
     ],
 )
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.mtx").write_bytes(content)
     with pytest.raises((InputFileError, NotEnoughMemoryError), match=message):
@@ -134,6 +135,7 @@ def test_matrix_market_round_trip(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_arrow_files_with_wrong_offsets_do_not_end_the_process(tmp_path: Path) -> None:
     """Each of 64 damaged copies is read in one child, which must end by itself."""
     table = pa.table({"x": RNG.normal(size=500), "kind": [f"word {i % 7}" for i in range(500)]})
@@ -334,6 +336,7 @@ def annotated(path: Path) -> Path:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
     table = read(annotated(tmp_path / "a.h5ad"))
     expected = sparse.random_array((60, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
@@ -346,6 +349,7 @@ def test_h5ad_is_read_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_damaged_h5ad_files_are_refused(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     path = annotated(tmp_path / "a.h5ad")
@@ -374,6 +378,7 @@ def answer(argument: str) -> object:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize(
     ("what", "error", "message"),
     [

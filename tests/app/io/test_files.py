@@ -177,6 +177,7 @@ def test_missing_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_standard_input_and_output() -> None:
     code = (
         "import sys, eigenscape\nfrom eigenscape.app.io import write_table\n"
@@ -247,6 +248,7 @@ def test_written_tables_are_read_unchanged(tmp_path: Path, data: Any, n: int, d:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize(
     "suffix", ["csv", "tsv", "parquet", "pq", "arrow", "feather", "npy", "npz", "mtx", "h5ad"]
 )
@@ -324,6 +326,7 @@ def test_arrow_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_arrays_are_mapped_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", X.astype(np.float32))
     table = read(tmp_path / "a.npy")
@@ -618,6 +621,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize("kind", list(BAD))
 def test_errors_name_the_file_the_place_and_the_remedy(tmp_path: Path, kind: str) -> None:
     name, content, message = BAD[kind]

@@ -22,7 +22,7 @@ from eigenscape.app.io import text
 from eigenscape.exceptions import InputFileError
 
 pytestmark = pytest.mark.usefixtures("readers_here")
-N = 40
+N = 26
 RNG = np.random.default_rng(0)
 VECTORS = RNG.normal(size=(N, 3))
 FLOATS = pa.list_(pa.float64())
@@ -118,10 +118,12 @@ def test_streamed_equals_whole(tmp_path: Path, suffix: str, missing: str) -> Non
         options += [{"columns": ["n", "x"], "label": "flag"}, {"id": "kind", "label": "id"}]
         options += [{"columns": ["dtype:float", "n*"], "exclude": "f*"}]
         options += [{"encode": "onehot", "exclude": "flag"}] if missing in ("keep", "mean") else []
+    if "." in suffix and not PRODUCT:  # compressed: a choice of columns is that of csv and tsv
+        del options[1:]
     for option in options:
         whole = read(path, missing=missing, **option)
         assert differences(read(path, missing=missing, stream=True, **option), whole) == []
-        assert len(whole.array) == (N if missing != "drop" else N - 4)
+        assert len(whole.array) == (N if missing != "drop" else N - 3)
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "f2", "i2", "i8", "u8", "?"])
@@ -173,7 +175,7 @@ def test_passes_over_a_streamed_text_do_not_grow_with_its_columns(
 ) -> None:
     cell, options = WIDE[kind]
     counts = []
-    for width in (3, 200):
+    for width in (3, 50):
         path = tmp_path / f"{width}.csv"
         rows = [["x", *(f"c{i}" for i in range(width))]]
         rows += [[f"{row}.5", *(cell(row, i) for i in range(width))] for row in range(30)]
@@ -189,8 +191,8 @@ def test_many_columns_of_different_words_in_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text, "BLOCK_BYTES", 2**20)
-    rows = [["x", *(f"c{i}" for i in range(200))]]
-    rows += [[f"{row}.5", *(f"w{row}_{i}" for i in range(200))] for row in range(5)]
+    rows = [["x", *(f"c{i}" for i in range(50))]]
+    rows += [[f"{row}.5", *(f"w{row}_{i}" for i in range(50))] for row in range(5)]
     (tmp_path / "t.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     assert count_parses(tmp_path / "t.csv", monkeypatch) < 10
     assert differences(read(tmp_path / "t.csv", stream=True), read(tmp_path / "t.csv")) == []

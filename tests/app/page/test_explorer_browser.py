@@ -39,7 +39,7 @@ def browser(tmp_path_factory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def explorer() -> Iterator[Any]:
+def explorer(forked_python_of_module) -> Iterator[Any]:
     X, y = (values[:N] for values in load_digits(return_X_y=True))
     ids = [ODD, *(f"digit {i}" for i in range(1, len(X)))]
     opened = eigenscape.explore(

@@ -21,19 +21,24 @@ from eigenscape import (
     ProjectionPursuit,
 )
 from eigenscape.app.report import _measures, write_comparison, write_report
-from eigenscape.app.report._conclusion import ComparedModel, conclude
-from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import as_points
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._rules import RULES, Case
 from eigenscape.app.report._texts import format_percent
 from eigenscape.app.report._verdicts import Advice, advise, grades, neighborhood_grade, resolve, sentences
-from eigenscape.app.report.few_points import few_points_sentences
-from eigenscape.app.report.scales import depends_on_scales, find_dominance, find_reference_dominance
+from eigenscape.app.report.comparison import ComparedModel, conclude
+from eigenscape.app.report.dominance import (
+    depends_on_scales,
+    few_points_sentences,
+    find_dominance,
+    find_reference_dominance,
+)
 from eigenscape.kernels import Cosine, Gaussian, VariableGaussian
 from eigenscape.options import RadiusGraph, SpanningTree
 from eigenscape.quality import Estimate, NeighborsKept, Purity, localized_coordinates, neighbors_kept
+
+pytestmark = pytest.mark.usefixtures("empty_charts")
 
 
 def exactly(value: float) -> Estimate:
@@ -248,7 +253,7 @@ def test_the_best_map_keeps_most_neighbours_and_has_the_best_score(tmp_path):
 
 
 def compared(name: str, measures: Measures) -> ComparedModel:
-    return ComparedModel(name, PCA(2), np.zeros((5, 2)), None, measures, None, None)
+    return ComparedModel(name, PCA(2), np.zeros((5, 2)), None, measures, None)
 
 
 def test_a_best_map_that_is_poor_is_called_so():
@@ -383,7 +388,7 @@ def curved(measures: Measures, shares: list[float]) -> Measures:
 
 FEW = localized_coordinates(np.r_[np.full(99, 0.001), 9.0][:, None])
 DOMINANCE = find_dominance(PCA(), np.random.default_rng(0).standard_normal((50, 2)) * [1, 99], ("a", "b"))
-PIECES = GraphDetails(np.array([60, 40]))
+PIECES = _measures.GraphDetails(np.array([60, 40]))
 RESIDUAL = _measures.Residual(np.arange(1, 4), np.array([0.6, 0.4, 0.1]), "")
 ALMOST = _measures.Residual(np.arange(1, 4), np.array([0.06, 0.05, 0.01]), "")
 GRAPH = fitted(Isomap(), n_neighbors_=5)
@@ -407,7 +412,9 @@ ROWS = [
     ("columns", Case(Measures(dominance=DOMINANCE), PCA()), ["Column “b” has"], ["Standardise the columns"]),
     (
         "few_points",
-        Case(Measures(localized=FEW, uneven_rows=True), GRAPH, 1, PIECES, as_points(np.zeros((100, 1)))),
+        Case(
+            Measures(localized=FEW, uneven_rows=True, graph=PIECES), GRAPH, 1, as_points(np.zeros((100, 1)))
+        ),
         ["Coordinate 1 is carried by 1 point of 100 (row 100)", "Such a coordinate mainly"],
         [
             "Look at the points",
@@ -418,7 +425,7 @@ ROWS = [
     ),
     (
         "disconnected",
-        Case(Measures(), GRAPH, graph=PIECES),
+        Case(Measures(graph=PIECES), GRAPH),
         [],
         ["Increase n_neighbors: the graph has 2", "If the components are separate groups"],
     ),
@@ -505,7 +512,7 @@ ROWS = [
     ("more_coordinates", Case(Measures(residual=ALMOST), PCA(2)), [], []),
     ("residual", Case(Measures(residual=RESIDUAL)), ["Distances on the map do not explain 40"], []),
     ("purity", Case(Measures(purity=Purity(0.9, 0.5, 10))), ["On average 90"], []),
-    ("components", Case(Measures(), graph=PIECES), ["The neighbourhood graph has 2 connected"], []),
+    ("components", Case(Measures(graph=PIECES)), ["The neighbourhood graph has 2 connected"], []),
     ("negative", Case(negative(0.05)), [], []),
     ("negative", Case(negative(0.2)), [], ["Consider an ordinal method"]),
     ("stress", Case(Measures(), fitted(Isomap(), stress_=0.1)), ["Kruskal's stress is 0.1; below"], []),

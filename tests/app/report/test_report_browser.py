@@ -244,6 +244,7 @@ def test_the_policy_of_the_page_stops_other_scripts(browser, report, tmp_path):
     assert page.run("return getComputedStyle(document.querySelector('body > b')).color") != "rgb(255, 0, 0)"
 
 
+@pytest.mark.usefixtures("empty_charts")
 def test_rounded_numbers_of_many_points_are_less_than_a_pixel_off(browser, tmp_path, monkeypatch):
     monkeypatch.setattr("eigenscape.app.report._texts.LIMITS.many", 1000)
     X = np.random.default_rng(0).standard_normal((3000, 2)).cumsum(axis=0)
@@ -319,6 +320,7 @@ def compact_of(model: Any, tmp_path: Path) -> Any:
     ],
     ids=["linear", "gaussian", "poly", "laplacian", "cosine"],
 )
+@pytest.mark.usefixtures("empty_charts")
 def test_the_page_places_a_pasted_row_as_transform_does(browser, tmp_path, model):
     model = model.fit(STANDARD)
     placed_by = model if isinstance(model, PCA) else compact_of(model, tmp_path)
@@ -336,6 +338,7 @@ def test_the_page_places_a_pasted_row_as_transform_does(browser, tmp_path, model
     assert page.maps("map.markers.length") == [5]
 
 
+@pytest.mark.usefixtures("empty_charts")
 def test_rows_that_cannot_be_placed_give_a_message(browser, tmp_path):
     model = Isomap(n_neighbors=10).fit(X_TREES)
     page = Page(browser, write_report(tmp_path / "r.html", model, X_TREES, compact=30))
@@ -364,6 +367,7 @@ def test_rows_that_cannot_be_placed_give_a_message(browser, tmp_path):
 # --- pictures -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("empty_charts")
 def test_thumbnails_are_the_images_of_the_points(browser, tmp_path):
     images = np.random.default_rng(0).integers(256, size=(60, 4, 6)).astype(np.uint8)
     X = images.reshape(60, 24) / 255.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._map_data import check_max_points, thumbnails
+from eigenscape.app.report._map_data import Drawing, thumbnails
 from eigenscape.app.report._points import as_points
 from eigenscape.app.report._texts import LIMITS
 
@@ -48,11 +48,12 @@ def test_numbers_of_many_points_are_rounded_to_a_small_part_of_their_range(monke
 
 
 def test_the_number_of_points_drawn_is_checked():
-    assert check_max_points(None, 80) == 80
-    assert check_max_points(5, 80) == 5
+    points = as_points(np.zeros((80, 2)))
+    assert len(Drawing.from_points(points, None, None, None, 0).rows) == 80
+    assert len(Drawing.from_points(points, None, None, 5, 0).rows) == 5
     for bad in (0, -1, 2.5, "all", True):
         with pytest.raises(ValueError, match=rf"max_points={bad!r} must be an integer of at least 1"):
-            check_max_points(bad, 80)
+            Drawing.from_points(points, None, None, bad, 0)
 
 
 def test_thumbnails_are_reduced_until_they_fit(monkeypatch):

@@ -10,12 +10,11 @@ import typer
 from typer.core import TyperGroup
 
 from eigenscape import __version__
-from eigenscape.app.cli import compare, embed, scores
+from eigenscape.app.cli import embed, rows
 from eigenscape.app.cli.errors import INTERRUPTED, handle_errors
 from eigenscape.app.cli.explore import explore
 from eigenscape.app.cli.models import export, info, methods
 from eigenscape.app.cli.options import MethodCommand, grouped, option
-from eigenscape.app.cli.placing import inverse, transform
 
 
 class Commands(TyperGroup):
@@ -69,12 +68,12 @@ def _method_command(*methods: str) -> type[MethodCommand]:
 
 
 app.command(cls=MethodCommand)(grouped(embed.embed))
-app.command()(grouped(transform))
-app.command(cls=_method_command(*compare.DEFAULT))(grouped(compare.compare))
+app.command()(grouped(rows.transform))
+app.command(cls=_method_command(*embed.COMPARED))(grouped(embed.compare))
 app.command(cls=MethodCommand)(grouped(explore))
 app.command(cls=_method_command(embed.DEFAULT))(grouped(embed.cluster))
-app.command()(grouped(scores.classify))
-app.command(cls=_method_command(scores.DEFAULT))(grouped(scores.density))
-for _command in (inverse, info, export):
+app.command()(grouped(rows.classify))
+app.command(cls=_method_command(rows.DEFAULT))(grouped(rows.density))
+for _command in (rows.inverse, info, export):
     app.command()(grouped(_command))
 app.command()(methods)

@@ -65,8 +65,7 @@ def embed_on_cluster(address: str, run: Run, estimator: Any) -> None:
             run.estimator = estimator.fit(run.table.array)
         run.embedding = estimator.embedding_
         n_rows = _write_partitions(run, run.embedding, estimator)
-    if run.writing.save is not None:
-        run.save()
+    run.save()
     run.finish(method=method_of(estimator), rows=n_rows)
 
 

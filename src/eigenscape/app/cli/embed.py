@@ -1,4 +1,4 @@
-"""``eigenscape embed`` and ``eigenscape cluster``: fit a method to a file, and write what it finds."""
+"""``eigenscape embed``, ``cluster`` and ``compare``: fit methods to a file, and write what they find."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from eigenscape.app.cli import options
-from eigenscape.app.cli.errors import CommandError
+from eigenscape.app.cli.errors import CommandError, format_error, print_message
 from eigenscape.app.cli.fitting import build_estimator
 from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
-from eigenscape.app.cli.output import write_rows
+from eigenscape.app.cli.output import write_plot, write_rows
 from eigenscape.app.cli.run import Run
 from eigenscape.app.methods import estimator_class, methods_with, parameters
 
 #: The method of ``cluster`` if no ``-m`` is given.
 DEFAULT = "spectral-clustering"
+#: Methods compared by default, one of each family.
+COMPARED = ("pca", "kernel-pca", "isomap", "locally-linear-embedding", "laplacian-eigenmaps", "diffusion-map")
 
 
 def embed(
@@ -29,7 +31,7 @@ def embed(
     writing: OutputOptions,
     reading: InputOptions,
     display: Display,
-    cluster: options.ClusterOptions,
+    dask: options.Dask = None,
 ) -> None:
     """Fit a method to the rows of a file; write coordinates, a plot, a report or the model.
 
@@ -51,24 +53,21 @@ def embed(
         raise CommandError("--compact needs --save MODEL or --report FILE.html")
     cls = estimator_class(method)
     chosen = options.chosen_parameters(ctx, cls)
-    if cluster.dask is not None:
+    if dask is not None:
         from eigenscape.app.cli.distributed import embed_on_cluster
 
         estimator = build_estimator(cls, chosen, dimensions, "rows")
         run = Run(source, reading, writing, display, ctx.meta[options.COMMAND], folder=True)
-        return embed_on_cluster(cluster.dask, run, estimator)
+        return embed_on_cluster(dask, run, estimator)
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     table = run.read(cls, chosen)
-    run.fit(build_estimator(cls, chosen, dimensions, table.kind, table.array))
+    run.fit(cls, chosen, dimensions)
     names = run.estimator.get_feature_names_out()
     write_rows(run.embedding, names, table, writing, method=cls._method.name)
-    if writing.plot is not None:
-        shape = table.image_shape
-        images = None if shape is None else run.rows.reshape(-1, *shape)
-        run.plot(run.embedding, cls._method.name, labels=table.labels, images=images)
-    if writing.report is not None:
-        run.report()
-    compact = run.save() if writing.save is not None else None
+    images = None if table.image_shape is None else run.rows.reshape(-1, *table.image_shape)
+    write_plot(writing, run.embedding, cls._method.name, labels=table.labels, images=images)
+    run.report()
+    compact = run.save()
     run.finish(**run.describe_fit(), compact=compact)
 
 
@@ -110,18 +109,16 @@ def cluster(
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     chosen = options.chosen_parameters(ctx, cls)
     if n_clusters is not None:
-        chosen[count] = _parse_count(n_clusters, name, "auto" in parameters(cls)[count].choices)
+        chosen[count] = parameters(cls)[count].parse(n_clusters, "-k")
     elif count not in chosen:
         run.say(f"{cls().get_params()[count]} clusters by default; set it with -k")
     table = run.read(cls, chosen)
-    run.fit(build_estimator(cls, chosen, None, table.kind, table.array))
+    run.fit(cls, chosen)
     clusters = vars(run.estimator).get("labels_")
     clusters = run.estimator.predict(table.array) if clusters is None else clusters
     write_rows(clusters[:, None], ["cluster"], table, writing)
-    if writing.plot is not None:
-        run.plot(run.embedding, name, labels=clusters)
-    if writing.save is not None:
-        run.save()
+    write_plot(writing, run.embedding, name, labels=clusters)
+    run.save()
     sizes = [int((clusters == each).sum()) for each in range(clusters.max() + 1)]
     summary: dict[str, Any] = {**run.describe_fit(), "sizes": sizes}
     evidence = vars(run.estimator).get("cluster_evidence_")
@@ -136,12 +133,52 @@ def cluster(
     run.finish("clusters", **summary)
 
 
-def _parse_count(text: str, name: str, can_choose: bool) -> int | str:
-    """Return the value of ``-k``."""
-    if text == "auto":
-        if not can_choose:
-            raise CommandError(f"-k auto is for {DEFAULT}; give {name} a number")
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise CommandError(f"-k must be a whole number of at least 1, or auto, got {text!r}")
-    return int(text)
+def compare(
+    ctx: typer.Context,
+    source: options.Source,
+    *,
+    method: Annotated[
+        list[str] | None,
+        options.option("-m", help="Method; repeat the option for each one.", metavar="METHOD"),
+    ] = None,
+    dimensions: options.Dimensions = None,
+    writing: Annotated[OutputOptions, Only("report", "report_points", "force", required="report")],
+    reading: Annotated[InputOptions, options.TABLES],
+    display: Display,
+) -> None:
+    """Fit several methods to the rows of a file and write a report that compares their maps.
+
+    A parameter applies to every method that has it. Without -m, one method of each family is fitted.
+
+    Examples
+
+        eigenscape compare iris.csv --report comparison.html
+        eigenscape compare iris.csv -m pca -m isomap -m lle --n-neighbors 12 --report comparison.html
+    """
+    chosen = {cls: options.chosen_parameters(ctx, cls) for cls in map(estimator_class, method or COMPARED)}
+    if len(chosen) < 2:
+        only = next(iter(chosen))._method.name
+        raise CommandError(f"a comparison needs two different methods, got {only} only; add another -m")
+    run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
+    table = run.read(None, *chosen.values())
+    models: dict[str, Any] = {}
+    summaries: dict[str, Any] = {}
+    for cls, given in chosen.items():
+        name = cls._method.name
+        try:
+            run.fit(cls, given, dimensions, name)
+        except (ValueError, TypeError, RuntimeError, MemoryError) as error:
+            print_message(f"warning: {name} is left out: {format_error(error)}")
+            continue
+        models[name] = run.estimator
+        figures = {"timings": {"fit": run.seconds[name]}, "memory": {"estimate": run.memory}}
+        summaries[name] = {**run.describe_fit(), **figures}
+    if len(models) < 2:
+        raise CommandError(
+            f"a comparison needs two methods, but only {len(models)} could be fitted; use other methods (-m)"
+        )
+    from eigenscape.app.report import write_comparison
+
+    timings = {name: run.seconds[name] for name in models}
+    write_comparison(str(writing.report), models, table, timings=timings, **run.report_arguments())
+    run.finish(methods=summaries)

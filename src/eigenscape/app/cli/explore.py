@@ -86,17 +86,11 @@ def explore(
             f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
         )
     parameters: dict[str, dict[str, Any]] = {}
-    for cls in map(estimator_class, method or []):
+    for cls in map(estimator_class, method or ([] if dimensions is None else ["pca"])):
         given = {} if dimensions is None else {"n_components": dimensions}
         parameters[cls._method.name] = {**options.chosen_parameters(ctx, cls), **given}
-    if not parameters and dimensions is not None:
-        parameters = {"pca": {"n_components": dimensions}}
     session = open_input(source, rows, reading, parameters, server, quiet)
-    try:
-        explorer = Explorer(session, host, server.port)
-    except BaseException:
-        session.close()
-        raise
+    explorer = Explorer(session, host, server.port)
     if host not in LOOPBACK:
         print_message(
             "warning: other machines that know the address can read the data; connections are not encrypted"
@@ -124,7 +118,7 @@ def open_input(
     The methods in ``parameters`` are fitted first; PCA if there is none and no model.
     """
     from eigenscape.app.explore.data import dataset_of_table
-    from eigenscape.app.explore.opening import first_fits, open_session
+    from eigenscape.app.explore.opening import open_session
     from eigenscape.app.explore.origin import Origin
 
     images = None if server.images is None else reader.image_size(server.images, "--images", 3)
@@ -144,15 +138,8 @@ def open_input(
         origin = Origin(source, {name: value for name, value in given.items() if value != "error"})
         notes, parameters = reader.column_notes(table, reading), parameters or {"pca": {}}
     data = dataset_of_table(table, origin, images, notes)
-    fits = first_fits(list(parameters), data, parameters)
-    session = open_session(data, fits, standardize=reading.standardize, annotations=server.annotations)
-    try:
-        if saved is not None:
-            session.add_model(saved.model)
-    except BaseException:
-        session.close()
-        raise
-    return session
+    chosen: dict[str, Any] = {"standardize": reading.standardize, "annotations": server.annotations}
+    return open_session(data, parameters, None if saved is None else saved.model, **chosen)
 
 
 def _is_model(source: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import is_streamed, reader_options, row_chunks
+from eigenscape.app.cli.input import PRECOMPUTED, is_streamed, reader_options, row_chunks
 from eigenscape.app.cli.options import InputOptions
 from eigenscape.app.methods import make_estimator, method_of
 
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
     from eigenscape.app.io import Table
 
-#: Value of the parameter of an estimator that takes each kind of precomputed input.
-_PRECOMPUTED = {
-    ("metric", "distances"): "precomputed",
-    ("metric", "edges"): "precomputed",
-    ("affinity", "distances"): "precomputed_nearest_neighbors",
-    ("affinity", "affinities"): "precomputed",
-    ("affinity", "edges"): "precomputed",
-    ("kernel", "affinities"): "precomputed",
-}
 #: Description of each kind of precomputed input, and the methods that take it.
 _PRECOMPUTED_HINTS = {
     "distances": "a distance matrix; use isomap, locally-linear-embedding or classical-mds",
@@ -74,7 +65,7 @@ def build_estimator(
 def _precomputed(cls: type[Any], parameters: dict[str, Any], kind: str, array: Any) -> dict[str, Any]:
     """Return the parameters of an estimator of distances, affinities or edges."""
     name = getattr(cls, "_pairwise_parameter", None) or ""
-    value = _PRECOMPUTED.get((name, kind))
+    value = PRECOMPUTED.get((name, kind))
     if value is None or (kind == "edges" and name == "metric" and not cls._method.geodesic):
         needed = "rows of numbers" if value is None else "all distances"
         raise CommandError(f"{method_of(cls)} needs {needed}, but the input is {_PRECOMPUTED_HINTS[kind]}")
@@ -120,24 +111,27 @@ def given_labels(table: Table) -> np.ndarray:
     """Return the labels of a table, -1 or None for rows that have none."""
     import numpy as np
 
+    from eigenscape._roles import missing_labels
+
     if table.labels is None:
         raise CommandError(
             f"{table.source} has no column of labels; name it with --label, with empty cells for unlabelled"
             " rows"
         )
     labels = np.asarray(table.labels)
-    if labels.dtype.kind == "f":
-        known = np.isfinite(labels)
-        if (labels[known] == np.round(labels[known])).all():
-            return np.where(known, np.nan_to_num(labels), -1).astype(np.int64)
+    if labels.dtype.kind in "iu":
+        return labels
+    missing = missing_labels(labels)
+    if labels.dtype.kind != "f":
+        texts = labels.astype(str).astype(object)
+        texts[missing] = None
+        return texts
+    if (labels[~missing] % 1 != 0).any():
         raise CommandError(
             f"column {table.label_name!r} of {table.source} has numbers that are not integers, which are no"
             " classes; name another column with --label"
         )
-    if labels.dtype.kind in "iu":
-        return labels
-    texts = [None if value is None or str(value).strip() == "" else str(value) for value in labels]
-    return np.array(texts, dtype=object)
+    return np.where(missing, -1, labels).astype(np.int64)
 
 
 def check_weight_option(cls: type[Any], options: InputOptions) -> None:
@@ -181,8 +175,6 @@ def weight_column(table: Table, name: str) -> np.ndarray:
             f"the weight in {where} {kind} in row {number + 1} (counted from 1); weights are numbers of at"
             " least 0"
         )
-    if not weights.any():
-        raise CommandError(f"all weights in {where} are 0")
     return weights
 
 
@@ -193,7 +185,7 @@ def warn_of_scales(estimator: Any, table: Table) -> dict[str, float]:
 
     Of streamed rows, the first chunk is examined; rows that can be read only once are not.
     """
-    from eigenscape.app.report.scales import find_dominance
+    from eigenscape.app.report.dominance import find_dominance
     from eigenscape.streams import as_chunks, can_repeat
 
     X = table.array
@@ -212,7 +204,7 @@ def warn_of_scales(estimator: Any, table: Table) -> dict[str, float]:
 
 def warn_of_few_points(embedding: np.ndarray, table: Table, prefix: str) -> None:
     """Print a warning for coordinates that a handful of points determine."""
-    from eigenscape.app.report.few_points import few_points_sentences
+    from eigenscape.app.report.dominance import few_points_sentences
     from eigenscape.quality import localized_coordinates
 
     found = localized_coordinates(embedding)

@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 from eigenscape.app.cli.errors import CommandError, print_message, with_option_names
 from eigenscape.app.cli.options import InputOptions
 from eigenscape.app.methods import find_class, method_of, methods_with
-from eigenscape.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
     from eigenscape.app.io import Table
-    from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.imputation import Imputation
 
 #: Number of column names that a message shows.
 _SHOWN_READ, _SHOWN_ODD = 8, 4
 #: Size of a file in bytes from which methods are fitted in chunks by default.
 STREAM_BYTES = 2**28
-#: Meaning of the input if a parameter is "precomputed".
-_KINDS = {
-    ("metric", "precomputed"): "distances",
-    ("affinity", "precomputed"): "affinities",
-    ("affinity", "precomputed_nearest_neighbors"): "distances",
-    ("kernel", "precomputed"): "affinities",
+#: Value of the parameter of an estimator that takes each kind of precomputed input.
+PRECOMPUTED = {
+    ("metric", "distances"): "precomputed",
+    ("metric", "edges"): "precomputed",
+    ("affinity", "distances"): "precomputed_nearest_neighbors",
+    ("affinity", "affinities"): "precomputed",
+    ("affinity", "edges"): "precomputed",
+    ("kernel", "affinities"): "precomputed",
 }
 
 
@@ -60,8 +60,9 @@ def image_size(text: str, option: str, max_parts: int) -> tuple[int, ...]:
 
 def input_kind(kind: str | None, *parameters: Mapping[str, Any]) -> str | None:
     """Return the kind of input given by ``--kind`` or by a parameter such as ``--metric precomputed``."""
+    kinds = {(name, value): kind for (name, kind), value in PRECOMPUTED.items() if kind != "edges"}
     given = [item for chosen in parameters for item in chosen.items() if isinstance(item[1], str)]
-    implied = [_KINDS[item] for item in given if item in _KINDS]
+    implied = [kinds[item] for item in given if item in kinds]
     if kind is None or kind == "edges" or not implied or kind in implied:
         return kind or next(iter(implied), None)
     raise CommandError(
@@ -97,38 +98,18 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     if notes is None:
         table = read(source, **given, stream=options.stream)
     else:
+        from eigenscape.app.io.matching import known_selection
+
         size = given.pop("size", None)
-        table = read_selection(source, _known_selection(given, notes), size, options.stream)
+        groups = {"use_rep": "obsm", "layer": "layers"}
+        selection = known_selection(notes, **{groups.get(name, name): given[name] for name in given})
+        table = read_selection(source, selection, size, options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
     if table.n_dropped or table.imputation is not None:
         print_missing(table, quiet)
     return table
-
-
-def _known_selection(given: dict[str, Any], notes: dict[str, Any]) -> ColumnSelection:
-    """Return the selection for the reader, with the columns that a model was fitted to."""
-    from eigenscape.app.io.column_selection import ColumnSelection
-    from eigenscape.app.io.imputation import Imputation
-
-    groups = {"use_rep": "obsm", "layer": "layers", "obsp": "obsp"}
-    selection = ColumnSelection.from_options(
-        **{groups.get(name, name): value for name, value in given.items()}
-    )
-    imputation, categories = notes.get("imputation"), notes.get("categories")
-    try:
-        return replace(
-            selection,
-            encode="onehot" if categories else selection.encode,
-            known_columns=tuple(notes.get("columns", ())),
-            known_label=notes.get("label"),
-            known_id=notes.get("id"),
-            categories=categories and {name: tuple(values) for name, values in categories.items()},
-            imputation=imputation and Imputation.from_notes(imputation),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
-        raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error
 
 
 def read_training_table(source: str, options: InputOptions, quiet: bool) -> Table:
@@ -277,9 +258,9 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
             f"the model was fitted to the graph obsp[{notes['obsp']!r}], which has no new rows; fit it to"
             " rows, for example with --use-rep X_pca"
         )
-    from eigenscape.app.io.matching import encoded_columns, match_columns
+    from eigenscape.app.io.matching import encoded_columns, known_selection, match_columns
 
-    imputation = _known_selection({}, notes).imputation
+    imputation = known_selection(notes).imputation
     missing = _new_missing(options.missing, imputation)
     names, encoded = notes.get("columns", []), encoded_columns(notes)
     options = replace(options, size=notes.get("size"), missing="keep")

@@ -52,6 +52,16 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file writte
 Dimensions = Annotated[
     int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
+Dask = Annotated[
+    str | None,
+    option(
+        "--dask",
+        help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or"
+        " npy, OUT a folder.",
+        metavar="ADDRESS",
+        rich_help_panel="Cluster",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -154,18 +164,6 @@ class Display:
     def __post_init__(self) -> None:
         """Print nothing else with ``--json``."""
         object.__setattr__(self, "quiet", self.quiet or self.as_json)
-
-
-@dataclass(frozen=True)
-class ClusterOptions:
-    """Where a command runs."""
-
-    dask: str | None = setting(
-        "Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or npy,"
-        " OUT a folder.",
-        "ADDRESS",
-        panel="Cluster",
-    )
 
 
 class Only:

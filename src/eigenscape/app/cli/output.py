@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import re
 import sys
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES = {"plot": (".png", ".svg", ".pdf"), "report": (".html", ".htm")}
 #: Maximum number of characters of the labels in a model file, whose header is limited to 16 MiB.
-MAX_CHARACTERS = 4_000_000
+MAX_CHARACTERS = 8_000_000
 
 
 def check_targets(source: str, options: OutputOptions, display: Display, model: str | None) -> None:
@@ -108,46 +107,35 @@ def coordinate_names(class_name: str, count: int) -> list[str]:
     return [f"{class_name.lower()}{number}" for number in range(count)]
 
 
-def write_plot(
-    path: str,
-    embedding: np.ndarray,
-    *,
-    title: str,
-    labels: np.ndarray | None = None,
-    images: np.ndarray | None = None,
-    new: np.ndarray | None = None,
-    force: bool = False,
-) -> None:
-    """Write a scatter plot of the first two coordinates to a path."""
+def write_plot(options: OutputOptions, embedding: np.ndarray, title: str, **points: Any) -> None:
+    """Write a scatter plot of the first two coordinates, if there is a target.
+
+    ``points`` are arguments of :func:`eigenscape.plot.scatter`.
+    """
+    if options.plot is None:
+        return
     from matplotlib.figure import Figure
 
     from eigenscape.app.io import whole_file
     from eigenscape.plot import scatter
 
     figure = Figure(figsize=(7, 6), layout="constrained")  # without pyplot: no global state, no window
-    scatter(embedding, labels=labels, images=images, new=new, title=title, ax=figure.add_subplot())
+    scatter(embedding, title=title, ax=figure.add_subplot(), **points)
     picture = io.BytesIO()  # in memory first: matplotlib's writers replace errors of a full disk by others
-    figure.savefig(picture, format=Path(path).suffix.lower()[1:], dpi=150)
-    with whole_file(path, force=force) as part:
+    figure.savefig(picture, format=Path(options.plot).suffix.lower()[1:], dpi=150)
+    with whole_file(options.plot, force=options.force) as part:
         part.write_bytes(picture.getbuffer())
 
 
-def label_notes(labels: np.ndarray) -> dict[str, Any] | None:
-    """Return labels in a form for JSON: numbers, or texts and the places of the labels among them.
+def label_notes(labels: np.ndarray) -> list[Any] | None:
+    """Return labels in a form for JSON: numbers or texts, and None for a missing label.
 
-    A missing label is None. Return None if the labels are too many for the header of a model file.
+    Return None if the labels are too many for the header of a model file.
     """
-    import numpy as np
-
     from eigenscape._roles import missing_labels
 
-    names, values = None, labels
-    missing = missing_labels(labels)
-    if labels.dtype.kind not in "iuf":
-        texts, values = np.unique(np.where(missing, "", labels.astype(str)), return_inverse=True)
-        names = texts.tolist()
-    places = [None if lacks else value for lacks, value in zip(missing, values.tolist(), strict=True)]
-    notes = {"names": names, "values": places}
+    values = (labels if labels.dtype.kind in "iuf" else labels.astype(str)).tolist()
+    notes = [None if lacks else value for lacks, value in zip(missing_labels(labels), values, strict=True)]
     return notes if len(json.dumps(notes)) <= MAX_CHARACTERS else None
 
 
@@ -158,16 +146,10 @@ def labels_from_notes(notes: dict[str, Any], n: int) -> np.ndarray | None:
     stored = notes.get("training_labels")
     if stored is None:
         return None
-    try:
-        names, values = stored["names"], stored["values"]
-        if not isinstance(values, list) or len(values) != n:
-            raise ValueError(f"not a list of {n} values")
-        if names is not None:
-            texts: dict[Any, Any] = {None: None, **{place: str(name) for place, name in enumerate(names)}}
-            return np.array([texts[place] for place in values], dtype=object)
-        numbers = np.array([math.nan if value is None else float(value) for value in values])
-        return numbers.astype(np.int64) if all(isinstance(value, int) for value in values) else numbers
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    kinds = {type(value) for value in stored} - {type(None)} if isinstance(stored, list) else set()
+    if not isinstance(stored, list) or len(stored) != n or not (kinds <= {str} or kinds <= {int, float}):
         raise CommandError(
-            f"the labels of the training rows in the model file are damaged ({error}); save the model again"
-        ) from error
+            f"the labels of the training rows in the model file are damaged: they are not {n} numbers or"
+            " texts; save the model again"
+        )
+    return np.array(stored, dtype=object if kinds <= {str} else np.float64 if None in stored else None)

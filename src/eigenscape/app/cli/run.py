@@ -111,12 +111,15 @@ class Run:
         self.read_new(saved)
         return saved
 
-    def fit(self, estimator: Any, name: str = "") -> None:
-        """Fit a map to the table, and compute the coordinates of its rows; warn of what can mislead.
+    def fit(
+        self, cls: type[Any], parameters: dict[str, Any], n_components: int | None = None, name: str = ""
+    ) -> None:
+        """Fit a method to the table, and compute the coordinates of its rows; warn of what can mislead.
 
         ``name`` is the method, if several are fitted.
         """
         table, weight = self.table, self.reading.weight
+        estimator = fitting.build_estimator(cls, parameters, n_components, table.kind, table.array)
         weights = None if weight is None else fitting.weight_column(table, weight)
         labels = fitting.fit_labels(estimator, table)
         self.memory = fitting.announce_memory(estimator, table.array, self.display.quiet)
@@ -134,20 +137,16 @@ class Run:
         with self.step("fit"):
             self.estimator = estimator.fit(self.table.array, *labels)
 
-    def plot(self, embedding: np.ndarray, method: str, **points: Any) -> None:
-        """Write a plot of coordinates."""
-        output.write_plot(str(self.writing.plot), embedding, title=method, force=self.writing.force, **points)
-
     def report(self) -> None:
-        """Write the HTML report of a fit."""
+        """Write the HTML report of a fit, if there is a target."""
+        if self.writing.report is None:
+            return
         from eigenscape.app.report import write_report
 
         rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
         timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
-        compact = self.writing.compact_size
-        compact = None if compact is not True and compact is not None and compact >= self.n_rows else compact
-        path, arguments = str(self.writing.report), self.report_arguments()
-        write_report(path, self.estimator, self.table, timings=timings, compact=compact, **arguments)
+        more: dict[str, Any] = {"timings": timings, "compact": self.compact, **self.report_arguments()}
+        write_report(self.writing.report, self.estimator, self.table, **more)
 
     def report_arguments(self) -> dict[str, Any]:
         """Return the arguments that all reports have."""
@@ -166,25 +165,35 @@ class Run:
         return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
 
     @property
+    def compact(self) -> int | bool | None:
+        """Return the value of ``--compact``; None if there are not more rows than it keeps."""
+        size = self.writing.compact_size
+        return None if size is not True and size is not None and size >= self.n_rows else size
+
+    @property
     def rows(self) -> Any:
         """Return the rows as they were read."""
         return self.table.array if self.table.unscaled is None else self.table.unscaled
 
     def save(self) -> dict[str, Any] | None:
-        """Save the fitted model with the names of its columns; return size and error of a compact model."""
+        """Save the fitted model with the names of its columns, if there is a target.
+
+        Return size and error of a compact model.
+        """
+        if self.writing.save is None:
+            return None
         from sklearn.pipeline import Pipeline
 
         from eigenscape.app.io import describe, save
 
-        path, table, compact = str(self.writing.save), self.table, self.writing.compact_size
+        path, table, compact = self.writing.save, self.table, self.compact
         notes = {**reader.column_notes(table, self.reading), "command": self.command}
         if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
             notes["training_labels"] = output.label_notes(table.labels)
             if notes["training_labels"] is None:
                 self.say("the labels are too many for the model file, so that plots of it have none")
-        if compact is not None and compact is not True and compact >= self.n_rows:
-            self.say(f"--compact {compact} is ignored: there are only {self.n_rows} rows")
-            compact = None
+        if compact is None and self.writing.compact is not None:
+            self.say(f"--compact {self.writing.compact} is ignored: there are only {self.n_rows} rows")
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])

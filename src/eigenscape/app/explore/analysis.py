@@ -77,7 +77,7 @@ def eigenfunction_grid(session: Session, entry: ExploredMap, component: str) -> 
         raise CommandError(f"eigenfunctions are shaded for data of two columns only, these have {data.d}")
     if entry.transform_reason is not None:
         raise CommandError(f"the eigenfunction cannot be evaluated: {entry.transform_reason}")
-    low, high = np.nanmin(data.rows(slice(None)), axis=0), np.nanmax(data.rows(slice(None)), axis=0)
+    low, high = np.nanmin(data.take(slice(None)), axis=0), np.nanmax(data.take(slice(None)), axis=0)
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], TUNING.grid) for i in range(2))
     # rows of the grid from y[0] upwards

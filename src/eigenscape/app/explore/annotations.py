@@ -12,7 +12,8 @@ import numpy as np
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset, MissingError
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.app.io.atomic import check_target
+from eigenscape.app.io.writing import write_table
 
 #: Largest number of annotations, of labels of each, and of characters of a name.
 _MAX_COLUMNS, _MAX_LABELS, MAX_LENGTH = 50, 1000, 100
@@ -89,16 +90,10 @@ class Annotations:
     def _replace(self, columns: dict[str, tuple[list[str], np.ndarray]]) -> None:
         """Write the new columns, then use them: what a page was told is in the file."""
         if self.path is not None:
-            ids = {} if self.data.ids is None else {"id": map(str, self.data.ids)}
-            cells = {_ROW: range(self.data.n), **ids}
-            cells |= {name: _texts(*column) for name, column in columns.items()}
-            with (
-                whole_file(self.path, force=True) as part,
-                part.open("w", newline="", encoding="utf-8") as file,
-            ):
-                writer = csv.writer(file)
-                writer.writerow(cells)
-                writer.writerows(zip(*cells.values(), strict=True))
+            ids = {} if self.data.ids is None else {"id": self.data.ids.astype(str)}
+            texts = {name: _texts(*column) for name, column in columns.items()}
+            rows = np.arange(self.data.n)[:, None]
+            write_table(self.path, rows, names=[_ROW], extra={**ids, **texts}, force=True)
         self._columns = columns
 
     def _read(self, path: Path) -> None:

@@ -17,19 +17,11 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.errors import CommandError
-from eigenscape.app.explore import analysis
+from eigenscape.app.explore import analysis, requests
 from eigenscape.app.explore.data import MissingError
 from eigenscape.app.explore.jobs import Job
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.placing import place
-from eigenscape.app.explore.requests import (
-    AnnotationBody,
-    ExportBody,
-    FitBody,
-    parse_index,
-    parse_mask,
-    parse_rows,
-)
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.writing import write_table
@@ -47,7 +39,7 @@ _KINDS = {"kept": "measure", "density": "scores", "novelty": "scores"}
 def column(session: Session, index: str) -> np.ndarray:
     """Return the values of a column."""
     data = session.data
-    return data.column_values(parse_index(index, len(data.columns) + len(data.features), "column"))
+    return data.column_values(requests.parse_index(index, len(data.columns) + len(data.features), "column"))
 
 
 def row_values(session: Session, row: int) -> dict[str, Any]:
@@ -60,7 +52,7 @@ def images(session: Session, rows: str = "") -> bytes:
     data = session.data
     if data.image_shape is None:
         raise CommandError("the rows are not images; name their size with --images HEIGHTxWIDTH")
-    return data.to_pixels(data.rows(np.array(parse_rows(rows, data.n, _MAX_IMAGES)))).tobytes()
+    return data.to_pixels(data.take(np.array(requests.parse_rows(rows, data.n, _MAX_IMAGES)))).tobytes()
 
 
 def search(session: Session, q: str = "") -> dict[str, Any]:
@@ -77,7 +69,7 @@ def distances(session: Session, row: int, map: str | None = None) -> np.ndarray:
 # --- maps -----------------------------------------------------------------------------------------------
 
 
-def fit(session: Session, body: FitBody) -> dict[str, str]:
+def fit(session: Session, body: requests.FitBody) -> dict[str, str]:
     """Start a fit."""
     return {"job": session.fit(body.method, body.parameters, body.standardize).id}
 
@@ -85,7 +77,7 @@ def fit(session: Session, body: FitBody) -> dict[str, str]:
 def coordinates(_: Session, entry: ExploredMap, components: str | None = None) -> np.ndarray:
     """Return all coordinates of a map, or some of them."""
     found, n = entry.coordinates, entry.n_components
-    return found if components is None else found[:, parse_rows(components, n, n)]
+    return found if components is None else found[:, requests.parse_rows(components, n, n)]
 
 
 def clusters(_: Session, entry: ExploredMap) -> np.ndarray:
@@ -111,9 +103,9 @@ def measured(name: str, session: Session, entry: ExploredMap) -> np.ndarray | Jo
 # --- selections -----------------------------------------------------------------------------------------
 
 
-def annotate(session: Session, body: AnnotationBody) -> dict[str, Any]:
+def annotate(session: Session, body: requests.AnnotationBody) -> dict[str, Any]:
     """Give a label to the selected rows."""
-    session.annotations.set(body.name, body.label, parse_mask(body.mask, session.data.n))
+    session.annotations.set(body.name, body.label, requests.parse_mask(body.mask, session.data.n))
     return _changed_annotations(session)
 
 
@@ -134,13 +126,13 @@ def _changed_annotations(session: Session) -> dict[str, Any]:
     return {"annotations": described, "missing": TUNING.missing}
 
 
-def export(session: Session, body: ExportBody) -> Path:
+def export(session: Session, body: requests.ExportBody) -> Path:
     """Write a CSV file of selected rows."""
     data = session.data
-    rows = np.arange(data.n) if body.mask is None else np.flatnonzero(parse_mask(body.mask, data.n))
+    rows = np.arange(data.n) if body.mask is None else np.flatnonzero(requests.parse_mask(body.mask, data.n))
     numbers, names = np.empty((len(rows), 0)), list[str]()
     if body.what == "rows":
-        numbers, names = data.rows(rows), list(data.names)
+        numbers, names = data.take(rows), list(data.names)
     elif body.what == "coordinates":
         if body.map is None:
             raise CommandError("map must be the id of a map, for its coordinates")

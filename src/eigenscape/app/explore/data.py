@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -75,39 +75,27 @@ def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
-    """Rows with their columns.
+class Dataset(Table):
+    """The table that is explored; :func:`dataset_of_table` has validated it.
 
     Attributes
     ----------
-    X : ndarray or csr_array of shape (n, d)
-        The features.
-    names : tuple of str
-        Names of the features.
-    columns : tuple of DataColumn
-        Columns of the page: the label and further columns. Features follow them, except for images.
-    labels : ndarray of shape (n,) or None
-        Labels as given, for methods that need them.
-    ids : ndarray of shape (n,) or None
-        Names of the rows.
-    image_shape : tuple of int or None
-        (height, width) or (height, width, 3) of the image in each row.
     origin : Origin
         How the rows are read again.
+    columns : tuple of DataColumn
+        Columns of the page: the label and further columns. Features follow them, except for images.
+    notes : mapping
+        Description of the columns, for new rows.
     """
 
-    X: Any
-    names: tuple[str, ...]
-    origin: Origin
-    name: str = "data"
+    origin: Origin = field(default_factory=Origin)
     columns: tuple[DataColumn, ...] = ()
-    labels: np.ndarray | None = None
-    ids: np.ndarray | None = None
-    id_name: str | None = None
-    image_shape: tuple[int, ...] | None = None
-    is_images: bool = False  # grey levels between 0 and 1, as read from image files
-    notes: Mapping[str, Any] = field(default_factory=dict)  # of the columns, for new rows
-    warnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def X(self) -> Any:
+        """The features, an array or csr_array of shape (n, d)."""
+        return self.array
 
     @property
     def n(self) -> int:
@@ -119,6 +107,11 @@ class Dataset:
         """Number of features."""
         return int(self.X.shape[1])
 
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return shorten(Path(self.source).name or "data")
+
     @cached_property
     def features(self) -> list[str]:
         """Names of the features that are listed as columns: none of images."""
@@ -128,9 +121,10 @@ class Dataset:
         """Return the part of the state that describes the data, without values of rows."""
         listed = [(column.name, column.kind, column.categories) for column in self.columns]
         listed += [(name, "number", ()) for name in self.features]
-        shown = ("n", "d", "name", "id_name", "image_shape", "warnings")
+        shown = ("n", "d", "name", "id_name", "image_shape")
         return {
             **{name: getattr(self, name) for name in shown},
+            "warnings": self.remarks,
             "columns": [{"name": name, "kind": kind, "categories": known} for name, kind, known in listed],
             "label": None if self.labels is None else 0,
             "is_plane": self.d == 2,
@@ -143,7 +137,7 @@ class Dataset:
             return self.X
         return np.where(np.isfinite(self.X), self.X, self.moments[0])
 
-    def rows(self, which: np.ndarray | slice) -> np.ndarray:
+    def take(self, which: np.ndarray | slice) -> np.ndarray:
         """Return some rows as a dense array."""
         found = self.X[which]
         return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
@@ -158,7 +152,7 @@ class Dataset:
     def describe_row(self, row: int) -> dict[str, Any]:
         """Return the values of a row as text, labels and further columns first."""
         values = [[column.name, column.text(row)] for column in self.columns]
-        numbers = self.rows(np.array([row]))[0]
+        numbers = self.take(np.array([row]))[0]
         values += [[name, number_text(value)] for name, value in zip(self.features, numbers, strict=False)]
         name = str(row) if self.ids is None else shorten(self.ids[row])
         return {"row": row, "id": name, "values": values[: TUNING.max_shown]}
@@ -283,24 +277,19 @@ def dataset_of_table(
         raise ValueError(f"ids must have shape ({n},), one value per row, got {ids.shape}")
     columns = [] if labels is None else [data_column(table.label_name or "label", labels, "label", n)]
     columns += [data_column(key, values, "extra", n) for key, values in table.extra.items()]
-    remarks = list(table.remarks)
-    shape = table.image_shape if images is None else images
+    shape, remarks = table.image_shape if images is None else images, table.remarks
     if shape is None and d > TUNING.max_features:
-        remarks.append(f"the first {TUNING.max_features} of {d} features are listed as columns")
-    return Dataset(
-        X,
-        names,
-        origin,
-        name=shorten(Path(table.source).name or "data"),
-        columns=tuple(columns),
+        remarks = (*remarks, f"the first {TUNING.max_features} of {d} features are listed as columns")
+    checked = replace(
+        table,
+        array=X,
+        names=names,
         labels=labels,
         ids=ids,
-        id_name=table.id_name,
         image_shape=None if shape is None else _check_image_shape(shape, d),
-        is_images=table.kind == "images",
-        notes={"columns": list(names)} if notes is None else notes,
-        warnings=tuple(remarks),
+        remarks=remarks,
     )
+    return Dataset(**vars(checked), origin=origin, columns=tuple(columns), notes=notes or {"columns": names})
 
 
 def _check_image_shape(shape: Sequence[int], d: int) -> tuple[int, ...]:

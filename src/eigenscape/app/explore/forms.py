@@ -7,17 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eigenscape._parameters import Limits
+from eigenscape.app import methods
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.methods import (
-    EVERYDAY,
-    Parameter,
-    all_methods,
-    estimator_class,
-    make_estimator,
-    parameters,
-    summary,
-)
+from eigenscape.app.methods import EVERYDAY, Parameter
 
 #: Parameters that do not change the map, or that only Python code can pass.
 _EXCLUDED = ("n_jobs", "metric_params", "storage", "landmarks")
@@ -35,7 +28,7 @@ _AT_MOST: dict[str, Callable[[int], int]] = {
 
 def _fields(cls: type, has_labels: bool) -> dict[str, Parameter]:
     excluded = _EXCLUDED if has_labels else (*_EXCLUDED, *_LABELLED)
-    return {key: value for key, value in parameters(cls).items() if key not in excluded}
+    return {key: value for key, value in methods.parameters(cls).items() if key not in excluded}
 
 
 def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
@@ -44,10 +37,10 @@ def describe_methods(n: int, has_labels: bool) -> list[dict[str, Any]]:
         {
             "name": name,
             "title": cls.__name__,
-            "summary": summary(cls),
+            "summary": methods.summary(cls),
             "parameters": [_describe(field, n) for field in _fields(cls, has_labels).values()],
         }
-        for name, cls in all_methods().items()
+        for name, cls in methods.all_methods().items()
         if has_labels or not cls._method.groups
     ]
 
@@ -88,7 +81,7 @@ def parse_request(
     name: str, given: Mapping[str, Any], n: int, has_labels: bool
 ) -> tuple[str, dict[str, Any]]:
     """Return the method and the parameters of a form; raise CommandError naming the field."""
-    cls = estimator_class(name)
+    cls = methods.estimator_class(name)
     method, fields = cls._method.name, _fields(cls, True)
     if cls._method.groups and not has_labels:
         raise CommandError(f"method={method} needs labels of the rows; choose another method")
@@ -101,7 +94,7 @@ def parse_request(
         parsed = parse_value(fields[key], value, n)
         if parsed != fields[key].default or type(parsed) is not type(fields[key].default):
             chosen[key] = parsed
-    make_estimator(cls, chosen)  # raises an error for fields that cannot be combined
+    methods.make_estimator(cls, chosen)  # raises an error for fields that cannot be combined
     return method, chosen
 
 

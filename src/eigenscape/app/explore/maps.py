@@ -9,18 +9,13 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.pipeline import Pipeline
 
 from eigenscape.app.explore.data import spread_rows
+from eigenscape.app.io.saving import split_scaler
 
 #: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
 #: this multiple of the distances between nearest points.
 _MAX_SHARE, _MAX_MULTIPLE = 0.05, 4.0
-
-
-def split_model(model: Any) -> tuple[Any, Any]:
-    """Return the estimator of a model and its scaler, or None."""
-    return (model.steps[-1][1], model.steps[0][1]) if isinstance(model, Pipeline) else (model, None)
 
 
 def missing_reason(estimator: Any, name: str) -> str | None:
@@ -67,7 +62,7 @@ class ExploredMap:
     classes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.estimator, self.scaler = split_model(self.model)
+        self.scaler, self.estimator = split_scaler(self.model)
         self.transform_reason = missing_reason(self.estimator, "transform")
         self.inverse_reason = missing_reason(self.estimator, "inverse_transform")
         if self.inverse_reason is None and not np.isfinite(self.coordinates).all():

@@ -16,12 +16,12 @@ from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
 from eigenscape.app.explore.data import Dataset, dataset_of_table
-from eigenscape.app.explore.maps import split_model
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import Table
+from eigenscape.app.io.saving import split_scaler
 from eigenscape.app.methods import method_name
 
 #: Methods whose first coordinates do not depend on the others.
@@ -97,9 +97,20 @@ def explore(
     if model is None and X is not None:
         raise TypeError("X is used with a model only; pass rows as the first argument, without X")
     rows = model_or_X if model is None else (rows_of_model(model) if X is None else X)
-    data = as_dataset(rows, labels, ids, columns, images)
+    if not isinstance(rows, Table):
+        features = getattr(rows, "columns", ()) if columns is None else columns
+        if not is_sparse(rows):
+            rows = np.asarray(rows)
+            if rows.ndim in (3, 4):
+                images = rows.shape[1:] if images is None else images
+                rows = rows.reshape(len(rows), -1)
+        rows = Table(rows, names=tuple(map(str, features)))
+    named = (("labels", labels), ("ids", ids))
+    given: dict[str, Any] = {key: np.asarray(value) for key, value in named if value is not None}
+    data = dataset_of_table(replace(rows, **given), Origin(), images)
     names = [method] if isinstance(method, str) else list(method or ([] if model is not None else [_FIRST]))
-    session = open_session(data, first_fits(names, data), model, annotations=annotations)
+    methods: dict[str, Any] = {method_name(name): {} for name in names}
+    session = open_session(data, methods, model, annotations=annotations)
     explorer = Explorer(session, port=port)
     if not block:
         explorer.start(open_browser)
@@ -109,54 +120,25 @@ def explore(
     return explorer
 
 
-def as_dataset(
-    rows: Any,
-    labels: ArrayLike | None,
-    ids: ArrayLike | None,
-    columns: Sequence[str] | None,
-    images: Sequence[int] | None,
-) -> Dataset:
-    """Return the data of arrays or of a table."""
-    if not isinstance(rows, Table):
-        names = getattr(rows, "columns", ()) if columns is None else columns
-        if not is_sparse(rows):
-            rows = np.asarray(rows)
-            if rows.ndim in (3, 4):
-                images = rows.shape[1:] if images is None else images
-                rows = rows.reshape(len(rows), -1)
-        rows = Table(rows, names=tuple(map(str, names)))
-    given = {key: np.asarray(value) for key, value in (("labels", labels), ("ids", ids)) if value is not None}
-    return dataset_of_table(replace(rows, **given), Origin(), images)
-
-
-def first_fits(
-    names: Sequence[str], data: Dataset, parameters: Mapping[str, Mapping[str, Any]] | None = None
-) -> list[dict[str, Any]]:
-    """Return the requests of the first maps, with up to six coordinates where the first stay the same."""
-    requests = []
-    for name in dict.fromkeys(method_name(name) for name in names):
-        chosen = dict((parameters or {}).get(name, {}))
-        limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
-        if name in _NESTED and limit != 2:
-            chosen.setdefault("n_components", max(1, limit))
-        requests.append({"method": name, "parameters": chosen})
-    return requests
-
-
 def open_session(
     data: Dataset,
-    fits: Sequence[Mapping[str, Any]],
+    methods: Mapping[str, Mapping[str, Any]],
     model: Any = None,
     *,
     standardize: bool = False,
     annotations: str | Path | None = None,
 ) -> Session:
-    """Return a session whose first jobs are started, with the map of a model if there is one."""
+    """Return a session whose first jobs are started: methods with their parameters, and a model.
+
+    Maps have up to six coordinates where the first ones stay the same.
+    """
     session = Session(data, Annotations(data, annotations))
     try:
         session.write_rows()
-        for request in fits:
-            session.fit(**request, standardize=standardize)
+        for name, parameters in methods.items():
+            limit = min(TUNING.n_components, data.n - 2, data.d if name in ("pca", "kernel-pca") else data.n)
+            nested = {"n_components": max(1, limit)} if name in _NESTED and limit != 2 else {}
+            session.fit(name, {**nested, **parameters}, standardize)
         session.suggest()
         if model is not None:
             session.add_model(model)
@@ -168,7 +150,7 @@ def open_session(
 
 def rows_of_model(model: Any) -> Any:
     """Return the training rows that a model contains; raise if it does not contain all of them."""
-    estimator, scaler = split_model(model)
+    scaler, estimator = split_scaler(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = getattr(getattr(estimator, "kernel_", None), "X", None)

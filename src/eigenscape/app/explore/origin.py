@@ -29,43 +29,36 @@ class Origin:
     options: Mapping[str, Any] = field(default_factory=dict)
     model: str | None = None
 
-    def python(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
-        """Return Python code that fits a method to the rows."""
-        arguments = assembled(estimator_class(method), parameters)
-        objects = sorted({type(value).__name__ for value in arguments.values() if isinstance(value, Option)})
-        imports = [f"from eigenscape.options import {', '.join(objects)}"] if objects else []
-        scaling = []
-        if standardize:
-            imports.append("from sklearn.preprocessing import StandardScaler")
-            scaling.append("X = StandardScaler().fit_transform(X)")
-        targets = ", labels" if needs_labels(method, parameters) else ""
-        return self._code(
-            imports,
-            *scaling,
-            f"model = eigenscape.{class_name(method)}({_joined(arguments)})",
-            f"embedding = model.fit_transform(X{targets})",
-        )
-
-    def python_of_model(self) -> str:
-        """Return Python code that loads the model file and places the rows."""
-        return self._code([], f"model = eigenscape.load({self.model!r})", "embedding = model.transform(X)")
-
-    def _code(self, imports: list[str], *lines: str) -> str:
+    def python(self, method: str | None, parameters: Mapping[str, Any], standardize: bool) -> str:
+        """Return Python code that fits a method to the rows, or without one places them by the model file."""
+        imports = ["import eigenscape"]
         reading = "# X and labels: the arrays that were given to eigenscape.explore"
         if self.path is not None:
             arguments = ", ".join(filter(None, (repr(self.path), _joined(self.options))))
             reading = f"X, labels, ids = eigenscape.read({arguments})"
-        return "\n".join(["import eigenscape", *imports, "", reading, *lines, ""])
+        lines = ["", reading]
+        if method is None:
+            lines += [f"model = eigenscape.load({self.model!r})", "embedding = model.transform(X)", ""]
+            return "\n".join(imports + lines)
+        assigned = assembled(estimator_class(method), parameters)
+        objects = sorted({type(value).__name__ for value in assigned.values() if isinstance(value, Option)})
+        imports += [f"from eigenscape.options import {', '.join(objects)}"] if objects else []
+        if standardize:
+            imports.append("from sklearn.preprocessing import StandardScaler")
+            lines.append("X = StandardScaler().fit_transform(X)")
+        targets = ", labels" if needs_labels(method, parameters) else ""
+        lines.append(f"model = eigenscape.{class_name(method)}({_joined(assigned)})")
+        return "\n".join([*imports, *lines, f"embedding = model.fit_transform(X{targets})", ""])
 
-    def command(self, method: str, parameters: Mapping[str, Any], standardize: bool) -> str:
-        """Return a command that fits a method to the rows; rows of an array are in the file X.npy."""
-        words = ["eigenscape", "embed", self.path or "X.npy", "-m", method]
-        words += [_option(key, value) for key, value in {**parameters, **self.options}.items()]
-        return shlex.join([*words, *(["--standardize"] if standardize else []), "-o", "map.csv"])
-
-    def command_of_model(self) -> str:
-        """Return a command that places the rows by the model file."""
-        return shlex.join(["eigenscape", "transform", str(self.model), self.path or "X.npy", "-o", "map.csv"])
+    def command(self, method: str | None, parameters: Mapping[str, Any], standardize: bool) -> str:
+        """Return a command that does the same; rows of an array are in the file X.npy."""
+        rows = self.path or "X.npy"
+        words = ["eigenscape", "transform", str(self.model), rows]
+        if method is not None:
+            words = ["eigenscape", "embed", rows, "-m", method]
+            words += [_option(key, value) for key, value in {**parameters, **self.options}.items()]
+            words += ["--standardize"] if standardize else []
+        return shlex.join([*words, "-o", "map.csv"])
 
 
 def _joined(arguments: Mapping[str, Any]) -> str:

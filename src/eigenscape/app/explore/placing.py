@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,8 @@ from eigenscape.app.explore.requests import TextBody
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import images
-from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT
-from eigenscape.app.io.imputation import Imputation
-from eigenscape.app.io.matching import encoded_columns, match_columns
+from eigenscape.app.io.matching import encoded_columns, known_selection, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.roles import read_columns
@@ -85,7 +82,7 @@ def _read_file(data: Dataset, folder: Path, name: str, body: bytes, messages: li
         try:
             if suffix in IMAGES:
                 return _read_image(path, data, shown)
-            table = read_selection(path, _selection(data.notes))
+            table = read_selection(path, known_selection(data.notes, missing="keep"))
             return _matched(replace(table, source=shown), data, messages)
         except ValueError as error:
             raise CommandError(str(error).replace(str(path), shown)) from None
@@ -99,7 +96,7 @@ def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
     if numbers is not None:
         return Table(numbers)
     content = (text.strip() + "\n").encode()
-    table = read_columns(TextSource(content, "the pasted text", _selection(data.notes)))
+    table = read_columns(TextSource(content, "the pasted text", known_selection(data.notes, missing="keep")))
     return _matched(table, data, messages)
 
 
@@ -116,23 +113,9 @@ def _plain_numbers(text: str, d: int) -> np.ndarray | None:
     return numbers if numbers.shape[1] == d and np.isfinite(numbers).all() and "_" not in text else None
 
 
-def _selection(notes: Mapping[str, Any]) -> ColumnSelection:
-    """Return the selection of columns for new rows of the data."""
-    imputation, categories = notes.get("imputation"), notes.get("categories")
-    return replace(
-        ColumnSelection.from_options(missing="keep"),
-        encode="onehot" if categories else None,
-        known_columns=tuple(notes.get("columns", ())),
-        known_label=notes.get("label"),
-        known_id=notes.get("id"),
-        categories=categories and {name: tuple(values) for name, values in categories.items()},
-        imputation=imputation and Imputation.from_notes(imputation),
-    )
-
-
 def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
     """Return the columns of the data, with missing values filled in as in the training rows."""
-    encoded, imputation = encoded_columns(dict(data.notes)), _selection(data.notes).imputation
+    encoded, imputation = encoded_columns(dict(data.notes)), known_selection(data.notes).imputation
     table = match_columns(table, data.names, data.notes.get("label"), messages.append, encoded)
     return handle_missing(table, "error" if imputation is None else imputation.method, imputation)
 
@@ -145,7 +128,7 @@ def _read_image(path: Path, data: Dataset, shown: str) -> Table:
     if pixels.shape != data.image_shape:
         found, wanted = ("x".join(map(str, shape)) for shape in (pixels.shape, data.image_shape))
         raise CommandError(f"{shown} has {found} pixels, but the images of the data have {wanted}; resize it")
-    low, high = (0.0, 1.0) if data.is_images else data.image_range
+    low, high = (0.0, 1.0) if data.kind == "images" else data.image_range
     return Table(low + (high - low) * pixels.reshape(1, -1), ids=np.array([shown], dtype=object))
 
 

@@ -28,18 +28,18 @@ class Explorer:
     """
 
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
-        _, _, uvicorn = (
-            optional_import(name, "the explorer") for name in ("starlette", "msgspec", "uvicorn")
-        )
+        self.session = session
+        try:
+            for name in ("starlette", "msgspec"):
+                optional_import(name, "the explorer")
+            uvicorn = optional_import("uvicorn", "the explorer")
+            self._socket = _bind(host, port)
+        except (CommandError, ImportError):
+            session.close()
+            raise
         from eigenscape.app.explore.api import build_app
         from eigenscape.app.explore.security import Guard
 
-        self.session = session
-        try:
-            self._socket = _bind(host, port)
-        except CommandError:
-            session.close()
-            raise
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(24)
         shown = f"[{host}]" if ":" in host else host

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 
 from eigenscape import __version__
 from eigenscape._format import to_json
+from eigenscape._roles import missing_labels
 from eigenscape._typing import is_sparse
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.annotations import Annotations
@@ -26,11 +26,11 @@ from eigenscape.app.explore.data import Dataset, Distances, MissingError
 from eigenscape.app.explore.events import Events
 from eigenscape.app.explore.forms import describe_methods, parse_request
 from eigenscape.app.explore.jobs import Job, JobRunner
-from eigenscape.app.explore.maps import ExploredMap, split_model
+from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import is_running
 from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save
+from eigenscape.app.io.saving import save, split_scaler
 from eigenscape.app.methods import class_name, make_estimator
 from eigenscape.estimators._method import described
 from eigenscape.exceptions import ModelFileError
@@ -118,7 +118,9 @@ class Session:
         else:
             np.save(self.folder / "X.npy", X)
         if labels is not None:
-            np.save(self.folder / "labels.npy", labels.astype(str) if labels.dtype.kind == "O" else labels)
+            if labels.dtype.kind == "O":
+                labels = np.where(missing_labels(labels), "", labels.astype(str))
+            np.save(self.folder / "labels.npy", labels)
 
     def fit(self, method: str, parameters: Mapping[str, Any], standardize: bool = False) -> Job:
         """Start a fit of a method, given the fields of its form."""
@@ -213,9 +215,7 @@ class Session:
         """Add the map of a fitted model, or of a pipeline of a StandardScaler and one."""
         from eigenscape.app.explore.tasks import spectrum
 
-        estimator, scaler = split_model(model)
-        if isinstance(model, Pipeline) and (len(model.steps) != 2 or not hasattr(scaler, "scale_")):
-            raise ValueError("a pipeline must consist of a StandardScaler and a fitted estimator")
+        scaler, estimator = split_scaler(model)
         coordinates, origin = vars(estimator).get("embedding_"), self.data.origin
         # rows of a file need not be the training rows
         other_rows = origin.model is not None and hasattr(estimator, "transform")
@@ -229,10 +229,8 @@ class Session:
             save(model, folder / "model.eigenscape")
         description, parameters = described(estimator), _changed_parameters(estimator)
         method = description.name if description is not None and description.command == "embed" else None
-        texts = (origin.python_of_model(), origin.command_of_model())
-        if method is not None and origin.model is None:
-            given = (method, parameters, scaler is not None)
-            texts = (origin.python(*given), origin.command(*given))
+        again = method if origin.model is None else None, parameters, scaler is not None
+        texts = (origin.python(*again), origin.command(*again))
         head = (folder.name, type(estimator).__name__, method, parameters, scaler is not None)
         found = spectrum(estimator)
         return self._add(ExploredMap(*head, model, coordinates, folder, *texts, spectrum=found))

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.report.scales import find_dominance
+from eigenscape.app.report.dominance import find_dominance
 from eigenscape.quality import choose_n_neighbors, intrinsic_dimension
 
 #: Number of rows whose neighbours are examined, and of those that are fitted.

@@ -14,36 +14,23 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from eigenscape import quality
 from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
-from eigenscape.app.explore.data import spread_rows
-from eigenscape.app.explore.maps import missing_reason, split_model
 from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save
+from eigenscape.app.io.saving import save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
-from eigenscape.app.report._measures import Measures
-from eigenscape.app.report._verdicts import neighborhood_grade
+from eigenscape.app.report._measures import Measures, reconstruction_error
+from eigenscape.app.report._points import as_points
+from eigenscape.app.report._rules import RULES, Case
+from eigenscape.app.report._verdicts import sentences
 from eigenscape.graph.neighbors import neighbor_index
-from eigenscape.quality import (
-    neighbors_kept,
-    perturbation_stability,
-    sampled_continuity,
-    sampled_trustworthiness,
-)
 
 Request = Mapping[str, Any]
-#: Texts of missing labels.
-_NO_LABEL = ("", "None", "nan", "NaN", "<NA>")
 #: Errors of a measure that are shown as its result.
 _EXPECTED = (ValueError, TypeError, RuntimeError, ArithmeticError, AttributeError, MemoryError)
-_GRADES = {
-    "good": "Neighbourhoods are preserved well",
-    "fair": "Neighbourhoods are preserved in part",
-    "poor": "Neighbourhoods are preserved poorly",
-    None: "Neighbourhoods are not graded",
-}
 
 
 class WorkerData:
@@ -74,7 +61,7 @@ class WorkerData:
         if self.labels.dtype.kind != "U":
             return self.labels
         classes = self.labels.astype(object)
-        classes[np.isin(self.labels, _NO_LABEL)] = None
+        classes[self.labels == ""] = None
         return classes
 
     @cached_property
@@ -155,60 +142,35 @@ def measure_map(data: WorkerData, request: Request) -> dict[str, Any]:
         kept = np.mean([(on_map == each[:, None]).any(axis=1) for each in near], axis=0)
         np.save(folder / "kept.npy", kept.astype(np.float32))
         result["kept_mean"] = float(kept.mean())
-    result["verdict"] = _verdict(**result)
-    result["inverse_error"] = _inverse_error(folder, data.X)
+    result["inverse_error"] = _inverse_error(folder, X)
     result["losses"] = _losses(request, X)
     return result
 
 
 def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
+    """Return the share of neighbours kept and the verdict of reports, or the reason why there are none."""
     n = X.shape[0]
-    k = max(1, min(TUNING.n_neighbors, (n - 2) // 2))
+    measures = Measures(max(1, min(TUNING.n_neighbors, (n - 2) // 2)))
+    data, k = (X, plane), measures.n_neighbors
     options: dict[str, Any] = {"n_samples": min(n, int(np.clip(TUNING.max_distances // n, 100, 1000)))}
     try:
         with stage("neighbours kept"):
-            kept = neighbors_kept(X, plane, k, **options)
-            trust = sampled_trustworthiness(X, plane, k, **options)
-            continuity = sampled_continuity(X, plane, k, **options)
+            measures.kept = quality.neighbors_kept(*data, k, **options)
+            measures.trust = quality.sampled_trustworthiness(*data, k, **options)
+            measures.continuity = quality.sampled_continuity(*data, k, **options)
     except _EXPECTED as error:
-        return {"kept_mean": None, "reason": str(error)}
-    grade = neighborhood_grade(Measures(k, kept=kept, trust=trust, continuity=continuity))
-    return {
-        "kept_mean": kept.share.value,
-        "chance": kept.chance,
-        "k": k,
-        "trust": trust.value,
-        "grade": grade,
-    }
-
-
-def _verdict(
-    kept_mean: float | None, k: int = 0, chance: float = 0.0, grade: Any = None, reason: str = "", **_: Any
-) -> str:
-    if kept_mean is None or reason:
-        return reason
-    text = (
-        f"{_GRADES[grade]}: {100 * kept_mean:.0f} % of the {k} nearest neighbours are kept on the first two"
-    )
-    return f"{text} coordinates ({100 * chance:.1g} % by chance)."
+        return {"kept_mean": None, "reason": str(error), "verdict": str(error)}
+    verdict = sentences(Case(measures), [RULES["neighborhoods"]])
+    found = {"kept_mean": measures.kept.share.value, "trust": measures.trust.value}
+    return {**found, "verdict": " ".join(verdict)}
 
 
 def _inverse_error(folder: Path, X: Any) -> float | None:
     """Return the root mean square error of reconstructed rows, relative to their spread; None if unknown."""
-    if not (folder / "model.eigenscape").exists():  # the model cannot be saved
-        return None
-    estimator, scaler = split_model(load(folder / "model.eigenscape"))
-    if missing_reason(estimator, "inverse_transform") is not None:
-        return None
+    path = folder / "model.eigenscape"
     with stage("error of the inverse"), suppress(*_EXPECTED):
-        if hasattr(type(estimator), "inverse_error_"):
-            return float(estimator.inverse_error_)
-        rows = X[spread_rows(X.shape[0], TUNING.inverted_rows)]
-        rows = np.asarray(rows.todense() if is_sparse(rows) else rows, dtype=np.float64)
-        rows = rows if scaler is None else scaler.transform(rows)
-        again = np.asarray(estimator.inverse_transform(estimator.transform(rows)))
-        spread = float(np.linalg.norm(rows - rows.mean(axis=0)))
-        return float(np.linalg.norm(rows - again)) / spread if spread > 0 else 0.0
+        if path.exists():  # otherwise the model cannot be saved
+            return reconstruction_error(split_scaler(load(path))[1], as_points(X), 0)
     return None
 
 
@@ -250,7 +212,7 @@ def measure_movement(data: WorkerData, request: Request) -> dict[str, Any]:
         raise ValueError("the map cannot be fitted again to other rows, so movement is not measured")
     X = data.rows(request["standardize"])
     estimator = make_estimator(estimator_class(request["method"]), request["parameters"])
-    found = perturbation_stability(estimator, X, fraction=0.1, n_repeats=2, n_left_out=0)
+    found = quality.perturbation_stability(estimator, X, fraction=0.1, n_repeats=2, n_left_out=0)
     np.save(Path(request["target"]) / "movement.npy", found.per_point.astype(np.float32))
     return {}
 
@@ -263,7 +225,7 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     if not (folder / "model.eigenscape").exists():
         raise ValueError("the model cannot be saved, so its density is not measured")
     with stage("density on the map"):
-        embedder = split_model(load(folder / "model.eigenscape"))[0]
+        embedder = split_scaler(load(folder / "model.eigenscape"))[1]
         density = EigenspaceDensity(embedder, prefit=True).fit(X)
         np.save(folder / "density.npy", density.score_samples(X).astype(np.float32))
         np.save(folder / "novelty.npy", -density.decision_function(X).astype(np.float32))

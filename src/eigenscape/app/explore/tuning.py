@@ -47,10 +47,6 @@ class Tuning:
     #: Length of a text in a field.
     form_text: int = 200
 
-    # --- inversion ---
-    #: Number of rows on which the error of an inverse is measured.
-    inverted_rows: int = 1000
-
     # --- jobs ---
     #: Number of jobs that may wait.
     waiting_jobs: int = 20

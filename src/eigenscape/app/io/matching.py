@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import parse_numbers
+from eigenscape.app.io.imputation import Imputation
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.exceptions import InputFileError
+from eigenscape.exceptions import InputFileError, ModelFileError
 
 #: Number of column names that a message shows.
 _SHOWN = 10
@@ -94,3 +96,21 @@ def encoded_columns(notes: dict[str, Any]) -> dict[str, str]:
     """Return the columns of text from which the encoded columns of a model were made."""
     categories = notes.get("categories", {})
     return {f"{column}_{value}": column for column, values in categories.items() for value in values}
+
+
+def known_selection(notes: Mapping[str, Any], **options: Any) -> ColumnSelection:
+    """Return the selection of columns for new rows of a model, given the notes on its columns."""
+    selection = ColumnSelection.from_options(**options)
+    imputation, categories = notes.get("imputation"), notes.get("categories")
+    try:
+        return replace(
+            selection,
+            encode="onehot" if categories else selection.encode,
+            known_columns=tuple(notes.get("columns", ())),
+            known_label=notes.get("label"),
+            known_id=notes.get("id"),
+            categories=categories and {name: tuple(values) for name, values in categories.items()},
+            imputation=imputation and Imputation.from_notes(imputation),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
+        raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error

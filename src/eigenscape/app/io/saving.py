@@ -124,7 +124,7 @@ def split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstim
     steps = [step for _, step in model.steps]
     if len(steps) != 2 or type(steps[0]) is not StandardScaler:
         raise ModelFileError(
-            "only a pipeline of a StandardScaler and an estimator can be saved; save the estimator by itself"
+            "a pipeline must consist of a StandardScaler and an estimator; pass the estimator by itself"
         )
     return steps[0], steps[1]
 

@@ -74,7 +74,7 @@ class Table:
     names: tuple[str, ...] = ()
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     kind: str = "rows"
-    image_shape: tuple[int, int] | None = None
+    image_shape: tuple[int, ...] | None = None
     source: str = ""
     label_name: str | None = None
     id_name: str | None = None

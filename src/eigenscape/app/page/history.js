@@ -3,7 +3,7 @@
  * @module
  */
 
-import { element, formatNumber, formatSeconds, replaceChildren } from "./dom.js";
+import { element, formatSeconds, replaceChildren } from "./dom.js";
 import { boundsOf } from "./grid.js";
 import { methodTitle } from "./store.js";
 
@@ -138,5 +138,5 @@ async function drawThumbnail(app, map, canvas, rgb) {
  * @returns {string}
  */
 export function qualityText(map) {
-  return [map.verdict, typeof map.trust === "number" ? `Trustworthiness ${formatNumber(map.trust)}.` : ""].filter(Boolean).join(" ");
+  return map.verdict || "";
 }

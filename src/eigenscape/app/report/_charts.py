@@ -13,7 +13,6 @@ import numpy as np
 
 from eigenscape._format import escape_controls
 from eigenscape._palette import category_colors
-from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._texts import LIMITS, format_number, shorten
@@ -143,9 +142,7 @@ def timing_chart(seconds: dict[str, float]) -> str:
     return _svg(ax, "chart-timing")
 
 
-def report_charts(
-    m: Measures, n_coordinates: int, graph: GraphDetails | None, seconds: dict[str, float]
-) -> dict[str, str]:
+def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) -> dict[str, str]:
     """Return the charts of all measures that were computed: SVG elements by the id of their place."""
     residual = m.residual if m.residual is not None and len(m.residual.counts) > 1 else None
     movement = m.movement if m.movement is not None and m.movement.median is not None else None
@@ -155,7 +152,7 @@ def report_charts(
         "chart-residual": (residual, lambda found: _residual_chart(found, n_coordinates)),
         "chart-loss": (m.loss, _loss_chart),
         "chart-movement": (movement, _movement_chart),
-        "chart-degree": (None if graph is None else graph.degrees, _degree_chart),
+        "chart-degree": (None if m.graph is None else m.graph.degrees, _degree_chart),
         "chart-timing": (seconds or None, timing_chart),
     }
     return {place: draw(value) for place, (value, draw) in charts.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Columns by which a map is coloured, and their encoding for the page."""
+"""Columns by which a map is coloured and images of its points, and their encoding for the page."""
 
 from __future__ import annotations
 
@@ -143,3 +143,28 @@ def encoded_size(encoded: Mapping[str, Any]) -> int:
     """Return the approximate number of bytes of an encoded column."""
     arrays = sum(len(encoded[key]["base64"]) for key in ("values", "codes") if key in encoded)
     return arrays + sum(len(name) + 4 for name in encoded.get("names", ()))
+
+
+# --- images -------------------------------------------------------------------------------------------------
+
+
+def check_images(images: ArrayLike, n: int) -> np.ndarray:
+    """Return images (n, height, width[, 3]) of all points; raise ValueError if they are not."""
+    pictures = np.asarray(images)
+    if pictures.ndim not in (3, 4) or len(pictures) != n or pictures.shape[3:] not in ((), (1,), (3,)):
+        raise ValueError(
+            f"images must have shape ({n}, height, width) or ({n}, height, width, 3), one per point, got"
+            f" {pictures.shape}"
+        )
+    if pictures.dtype.kind not in "fiub":
+        raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
+    return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
+
+
+def as_pixels(images: np.ndarray) -> np.ndarray:
+    """Return images as bytes: the smallest number is black and the largest white, of all images together."""
+    if images.dtype == np.uint8:
+        return np.ascontiguousarray(images)
+    numbers = np.nan_to_num(np.asarray(images, dtype=np.float64))
+    low, high = float(numbers.min()), float(numbers.max())
+    return np.rint(255 * (numbers - low) / (high - low) if high > low else 0 * numbers).astype(np.uint8)

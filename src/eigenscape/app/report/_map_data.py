@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape._checks import check_count
-from eigenscape.app.report._columns import Column, encode, encoded_size, pack
-from eigenscape.app.report._details import GraphDetails
+from eigenscape.app.report._columns import Column, as_pixels, check_images, encode, encoded_size, pack
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points, as_dense, as_points, has_rows, sample_rows
 from eigenscape.app.report._texts import LIMITS, format_count, shorten
@@ -35,7 +34,8 @@ class Drawing:
     ) -> Drawing:
         """Validate the arguments that reports and comparisons share."""
         new = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
-        rows = sample_rows(points.n, check_max_points(max_points, points.n), seed)
+        limit = points.n if max_points is None else check_count("max_points", max_points)
+        rows = sample_rows(points.n, limit, seed)
         return cls(points, new, rows, *thumbnails(points, images, rows))
 
     @property
@@ -61,16 +61,14 @@ class Drawing:
 
     def given_columns(self) -> list[Column]:
         """Return the labels and the further columns."""
-        points, new = self.points, self.new or Points(None, 0)
+        points, new = self.points, self.new or Points(None)
         found = [] if points.labels is None else [self.column("label", points.labels, "label", new.labels)]
         further = points.extra.items()
         return found + [self.column(name, values, "extra", new.extra.get(name)) for name, values in further]
 
-    def model_columns(
-        self, model: BaseEstimator, measures: Measures, graph: GraphDetails | None, prefix: str = ""
-    ) -> list[Column]:
+    def model_columns(self, model: BaseEstimator, measures: Measures, prefix: str = "") -> list[Column]:
         """Return clusters, components, degrees and movements as columns."""
-        found, fitted = {}, vars(model)
+        found, fitted, graph = {}, vars(model), measures.graph
         if fitted.get("labels_") is not None:
             found["cluster"] = np.asarray(fitted["labels_"]).astype(str).astype(object)
         if graph is not None and len(graph.sizes) > 1:
@@ -151,16 +149,6 @@ class Drawing:
         return {key: made[key] for key in ("codes", "names")}
 
 
-def check_max_points(max_points: object, n: int) -> int:
-    """Return the maximum number of points to draw."""
-    if max_points is None:
-        return n
-    try:
-        return check_count("max_points", max_points)
-    except ValueError as error:
-        raise ValueError(f"{error}, or None for all points") from None
-
-
 def coordinate_axes(count: int) -> list[dict[str, Any]]:
     """Return the coordinates of the only map as columns, whose values are the axes of the map."""
     head = {"group": "coordinate", "kind": "numbers", "missing": 0}
@@ -222,7 +210,8 @@ def thumbnails(
     # in parts, so that not all are copied in double precision at once
     step = max(1, 50_000_000 // max(1, 8 * int(np.prod(found.shape[1:]))))
     parts = [_reduce(np.asarray(found[rows[i : i + step]]), factor) for i in range(0, len(rows), step)]
-    made = _as_bytes(np.concatenate(parts), found.dtype == np.uint8)
+    reduced = np.concatenate(parts)
+    made = as_pixels(np.rint(reduced).astype(np.uint8) if found.dtype == np.uint8 else reduced)
     shape = [*made.shape[1:3], 1 if made.ndim == 3 else made.shape[3]]
     return {"shape": shape, "pixels": pack(made.ravel(), "<u1")}, ""
 
@@ -234,15 +223,7 @@ def _find_images(points: Points, images: ArrayLike | None) -> np.ndarray | None:
             return None
         rows = points.X if points.unscaled is None else points.unscaled
         return np.asarray(rows).reshape(-1, *points.image_shape)
-    pictures = np.asarray(images)
-    if pictures.ndim not in (3, 4) or len(pictures) != points.n or pictures.shape[3:] not in ((), (1,), (3,)):
-        raise ValueError(
-            f"images must have shape ({points.n}, height, width) or ({points.n}, height, width, 3), one per"
-            f" point, got {pictures.shape}"
-        )
-    if pictures.dtype.kind not in "fiub":
-        raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
-    return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
+    return check_images(images, points.n)
 
 
 def _reduce(images: np.ndarray, factor: int) -> np.ndarray:
@@ -253,12 +234,3 @@ def _reduce(images: np.ndarray, factor: int) -> np.ndarray:
     cut = images[:, : height * factor, : width * factor].astype(np.float32)
     blocks = cut.reshape(len(images), height, min(factor, cut.shape[1]), width, -1, *images.shape[3:])
     return blocks.mean(axis=(2, 4))
-
-
-def _as_bytes(images: np.ndarray, are_bytes: bool) -> np.ndarray:
-    """Return images as bytes: the smallest number is black and the largest white, of all images together."""
-    if are_bytes:
-        return np.rint(images).astype(np.uint8)
-    numbers = np.nan_to_num(np.asarray(images, dtype=np.float64))
-    low, high = float(numbers.min()), float(numbers.max())
-    return np.rint(255 * (numbers - low) / (high - low) if high > low else 0 * numbers).astype(np.uint8)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape import quality
@@ -15,7 +16,7 @@ from eigenscape.app.report import _points, _refits
 from eigenscape.app.report._points import Points, ReferenceData, UnmeasuredError, has_rows, sample_rows
 from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, first_line
 from eigenscape.app.report._texts import LIMITS
-from eigenscape.app.report.scales import Dominance, find_dominance, find_reference_dominance
+from eigenscape.app.report.dominance import Dominance, find_dominance, find_reference_dominance
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import described
 from eigenscape.quality import Estimate, LocalizedCoordinate, NeighborsKept, Purity
@@ -63,6 +64,14 @@ class Residual:
         return float(self.values[index[0] if len(index) else -1])
 
 
+@dataclass(frozen=True, eq=False)
+class GraphDetails:
+    """The neighbourhood graph of a model."""
+
+    sizes: np.ndarray  # number of points of each connected component, descending
+    degrees: np.ndarray | None = None  # number of edges of each point
+
+
 @dataclass(eq=False)
 class Measures:
     """All measures. A measure that is None is listed in ``omitted`` with the reason."""
@@ -78,6 +87,7 @@ class Measures:
     loss: Loss | None = None
     reconstruction: float | None = None
     movement: Movement | None = None
+    graph: GraphDetails | None = None
     localized: list[LocalizedCoordinate] = field(default_factory=list)  # coordinates that few points carry
     dominance: Dominance | None = None  # columns that have most of the variance
     # columns that dominate the reference distances, from which the map is not computed
@@ -110,11 +120,12 @@ def measure(
     subset = _attempt(lambda: _refits.refit_subset(model, points, seed))
     wide = "" if brief else _attempt(lambda: _refits.refit_wider(model, points, _known(subset)))
     vars(measures).update(_faults(model, points, embedding, reference, seed))
+    measures.graph = None if brief else _graph_details(model)
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "purity": lambda: _purity(embedding, points.labels, seed),
         "neighbours": lambda: _neighbors(measures, _known(reference), embedding, seed),
         "spectrum": lambda: _spectrum(measures, model, wide, subset),
-        "reconstruction error": lambda: _reconstruction(model, points, seed),
+        "reconstruction error": lambda: {"reconstruction": reconstruction_error(model, points, seed)},
         "residual variance": lambda: _residual(model, _known(reference), embedding, wide, subset, seed),
         "loss": lambda: {"loss": _refits.compute_loss(model, points, held_out, seed)},
         "movement": lambda: {"movement": _refits.movement(model, points, _known(subset), shown, seed)},
@@ -283,7 +294,7 @@ def _residual(
     return {"residual": Residual(counts, np.array(values), text)}
 
 
-def _reconstruction(model: BaseEstimator, points: Points, seed: int) -> dict[str, Any]:
+def reconstruction_error(model: BaseEstimator, points: Points, seed: int) -> float:
     """Return the root mean square distance between rows and their reconstruction, over their spread."""
     if not has_rows(model, points):
         raise UnmeasuredError("the data are not rows of features")
@@ -291,10 +302,22 @@ def _reconstruction(model: BaseEstimator, points: Points, seed: int) -> dict[str
         raise UnmeasuredError(f"{type(model).__name__} has no inverse_transform")
     with _points.without_warnings():
         if isinstance(model, InverseMixin):
-            return {"reconstruction": float(model.inverse_error_)}  # leave-one-out
+            return float(model.inverse_error_)  # leave-one-out
         X = points.take(sample_rows(points.n, LIMITS.n_samples, seed))
         again, rows = model.inverse_transform(model.transform(X)), _points.as_dense(X)
         known = np.isfinite(rows)
         spread = np.square(np.where(known, rows - np.nanmean(rows, axis=0), 0.0)).sum()
         error = np.square(np.where(known, rows - again, 0.0)).sum()
-        return {"reconstruction": float(np.sqrt(error / spread))}
+        return float(np.sqrt(error / spread)) if spread > 0 else 0.0
+
+
+def _graph_details(model: BaseEstimator) -> GraphDetails | None:
+    """Return the components and degrees of the graph, or None if the model uses no graph."""
+    fitted = vars(model)
+    if fitted.get("component_labels_") is None:
+        return None
+    degrees = fitted.get("degrees_")
+    if degrees is None and sparse.issparse(fitted.get("graph_")):
+        degrees = np.diff(fitted["graph_"].indptr)
+    sizes = -np.sort(-np.bincount(fitted["component_labels_"]))
+    return GraphDetails(sizes, None if degrees is None else np.asarray(degrees))

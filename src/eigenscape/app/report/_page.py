@@ -1,21 +1,36 @@
-"""Pages of reports: jinja2 templates with escaped text, and the file that is written."""
+"""Pages of reports: jinja2 templates with escaped text, their sections and details, and the file.
+
+Sections and details are described in ``sections.toml``.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import platform
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
+from eigenscape.app.io.models import fingerprint
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report import _details
-from eigenscape.app.report._points import Points
-from eigenscape.app.report._texts import jinja
+from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
+from eigenscape.app.report._refits import Movement
+from eigenscape.app.report._texts import LIMITS, TABLES, evaluate, fill, format_percent, jinja
+from eigenscape.app.report.dominance import point_name
+
+Details = list[tuple[str, ...]]
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def check_report(path: str | Path, force: bool) -> None:
@@ -33,7 +48,8 @@ def _environment() -> Any:
     options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "finalize": _visible}
     environment = jinja(loader=loader, trim_blocks=True, lstrip_blocks=True, **options)
     environment.filters["sha256"] = _sha256
-    environment.globals["report"] = _details
+    functions = (sections, details, parameter_details, version_details, data_details, least_stable)
+    environment.globals["report"] = {function.__name__: function for function in functions}
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 
@@ -61,3 +77,77 @@ def write_page(
     with whole_file(path, force=force) as part:
         Path(part).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
+
+
+# --- sections and details -----------------------------------------------------------------------------------
+
+
+def sections(kind: str, names: dict[str, Any]) -> list[dict[str, Any] | None]:
+    """Return the "sections" or "tiles" of a page with their texts; None for those without a value."""
+    rows = TABLES[kind]
+    return [None if evaluate(row["when"], names) is None else _section(row, names) for row in rows]
+
+
+def _section(row: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {key: fill(text, names) for key, text in row.items() if isinstance(text, str)}
+    made |= {key: [fill(text, names) for text in row.get(key, ())] for key in ("head", "chart")}
+    return made | {"facts": _facts(row.get("facts", ()), names)}
+
+
+def details(kind: str, **names: Any) -> Details:
+    """Return the details of a kind: names and texts."""
+    return _facts(TABLES["details"][kind], names)
+
+
+def _facts(rows: Iterable[list[str]], names: dict[str, Any]) -> Details:
+    made = [tuple(fill(text, names) for text in row) for row in rows]
+    return [row for row in made if row[1]]
+
+
+def parameter_details(model: BaseEstimator) -> tuple[Details, Details]:
+    """Return the parameters that differ from their defaults, and the others."""
+    defaults = type(model)().get_params()
+    found: tuple[Details, Details] = ([], [])
+    for name, value in model.get_params(deep=False).items():
+        default = defaults.get(name)
+        same = value is default or (type(value) is type(default) and np.array_equal(value, default))
+        found[same].append((name, _parameter_text(value)))
+    return found
+
+
+def _parameter_text(value: object) -> str:
+    """Return the value of a parameter in at most 160 characters."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    text = (getattr(value, "__name__", None) if callable(value) else None) or repr(value)
+    return text if len(text) <= 160 else text[:159] + "…"
+
+
+def version_details() -> Details:
+    """Return the versions of the libraries and the platform."""
+    from eigenscape import __version__
+
+    found: Details = [("eigenscape", __version__), ("Python", platform.python_version())]
+    found += [(name, version(name)) for name in _LIBRARIES]
+    return [*found, ("System", f"{platform.system()} {platform.machine()}")]
+
+
+def data_details(points: Points, model: BaseEstimator) -> Details:
+    """Return the source, shape, type and fingerprint of the data."""
+    nouns = {"distance": "distances", "kernel": "similarities", "affinity": "affinities"}
+    meaning = f"{nouns[pairwise_kind(model)]} between points" if is_pairwise(model) else "(rows × columns)"
+    shape: tuple[int, ...] = getattr(points.X, "shape", ())
+    text = ""
+    if len(shape) == 2 and shape[0] * shape[1] <= LIMITS.hashed_values:
+        # As the model file: of the rows as they were read.
+        text = fingerprint(points.X if points.unscaled is None else points.unscaled)
+    return details("data", points=points, X=points.X, meaning=meaning, fingerprint=text)
+
+
+def least_stable(movement: Movement | None, ids: np.ndarray | None) -> Details:
+    """Return the points that move most, and their movements."""
+    if movement is None:
+        return []
+    moved = movement.per_point
+    order = np.argsort(np.where(np.isfinite(moved), -moved, np.inf), kind="stable")[: LIMITS.listed]
+    return [(point_name(int(i), ids), format_percent(moved[i])) for i in order]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,20 +32,17 @@ class UnmeasuredError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """Points in the form that a model takes, with ids, labels and further columns."""
+class Points(Table):
+    """A table in the form that a model takes; :func:`as_points` has validated its columns."""
 
-    X: Any  # (n, d) rows, a pairwise matrix, objects, or chunks of rows
-    n: int
-    ids: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
-    names: tuple[str, ...] = ()  # of the columns of X
-    source: str = ""
-    stream: bool = False
+    n: int = 0
+    stream: bool = False  # whether X consists of chunks of rows
     argument: str = "table_or_X"  # name of the argument, for errors
-    unscaled: Any = None  # X before it was standardised, if it was
-    image_shape: tuple[int, ...] | None = None  # of rows that are pixels
+
+    @property
+    def X(self) -> Any:
+        """Rows (n, d), a pairwise matrix, objects, or chunks of rows."""
+        return self.array
 
     @property
     def named(self) -> tuple[int, np.ndarray | None, np.ndarray | None]:
@@ -90,19 +87,14 @@ def as_points(
         raise ValueError(f"{argument} has {n} point(s), but a report needs at least {min_points}")
     labels, ids = table.labels if labels is None else labels, table.ids if ids is None else ids
     further = {str(name): values for name, values in {**(table.extra or {}), **(extra or {})}.items()}
-    return Points(
-        X,
-        n,
-        None if ids is None else as_column("id", ids, "id", n, "ids").values,
-        None if labels is None else as_column("label", labels, "label", n, "labels").values,
-        {name: as_column(name, further[name], "extra", n, f"extra[{name!r}]").values for name in further},
-        tuple(table.names),
-        str(table.source),
-        chunks is not None,
-        argument,
-        table.unscaled,
-        table.image_shape,
+    checked = replace(
+        table,
+        array=X,
+        ids=None if ids is None else as_column("id", ids, "id", n, "ids").values,
+        labels=None if labels is None else as_column("label", labels, "label", n, "labels").values,
+        extra={key: as_column(key, further[key], "extra", n, f"extra[{key!r}]").values for key in further},
     )
+    return Points(**vars(checked), n=n, stream=chunks is not None, argument=argument)
 
 
 def _as_array(X: Any) -> Any:

@@ -17,11 +17,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigenscape._parameters import declared_parameters
-from eigenscape.app.report._details import GraphDetails
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points
 from eigenscape.app.report._texts import LIMITS, TABLES, evaluate
-from eigenscape.app.report.few_points import few_points_sentences
+from eigenscape.app.report.dominance import few_points_sentences
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
 from eigenscape.kernels import VariableGaussian
@@ -67,7 +66,6 @@ class Case:
     m: Measures
     model: BaseEstimator | None = None
     n_coordinates: int = 2
-    graph: GraphDetails | None = None
     points: Points | None = None
 
     @cached_property
@@ -103,7 +101,7 @@ class Case:
     @property
     def components(self) -> int | None:
         """Number of connected components of a graph that is not connected."""
-        return None if self.graph is None or len(self.graph.sizes) < 2 else len(self.graph.sizes)
+        return None if self.m.graph is None or len(self.m.graph.sizes) < 2 else len(self.m.graph.sizes)
 
     def may_set(self, value: str) -> bool:
         """Return whether ``on_disconnected=value`` would be a change."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,15 @@ from sklearn.base import BaseEstimator
 from eigenscape._memory import peak_memory
 from eigenscape.app.report._charts import curve_chart, timing_chart
 from eigenscape.app.report._columns import Column, pack_numbers
-from eigenscape.app.report._conclusion import ComparedModel, conclude, measures_table
-from eigenscape.app.report._details import Timings, seconds_by_stage
 from eigenscape.app.report._map_data import Drawing
-from eigenscape.app.report._measures import measure
+from eigenscape.app.report._measures import Measures, measure
 from eigenscape.app.report._page import check_report, write_page
-from eigenscape.app.report._points import as_points, check_model, embed, transform_new
+from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
+from eigenscape.app.report._texts import FORMATS, LIMITS, TABLES, evaluate, fill
+from eigenscape.app.report._verdicts import neighborhood_grade
+from eigenscape.app.report.dominance import few_points_sentences
 from eigenscape.options import flattened
-from eigenscape.quality import procrustes
+from eigenscape.quality import Estimate, procrustes
 
 
 def write_comparison(
@@ -35,8 +38,8 @@ def write_comparison(
     images: ArrayLike | None = None,
     max_points: int | None = 50_000,
     command: str | None = None,
-    timings: Mapping[str, float | Timings] | None = None,
-    memory: Mapping[str, float] | float | None = None,
+    timings: Mapping[str, float] | None = None,
+    memory: float | None = None,
     seed: int = 0,
     force: bool = False,
 ) -> Path:
@@ -72,10 +75,10 @@ def write_comparison(
         Maximum number of points drawn, a random sample; None for all.
     command : str or None, default=None
         The command that created the models, to be shown.
-    timings : dict of model name to seconds or to seconds by stage, or None, default=None
+    timings : dict of model name to seconds, or None, default=None
         Duration of each fit.
-    memory : dict of model name to bytes, float or None, default=None
-        Peak memory of each fit, or of all fits. If None, the peak memory of this process is shown.
+    memory : float or None, default=None
+        Peak memory of all fits in bytes. If None, the peak memory of this process.
     seed : int, default=0
         Seed of the samples and the further fits.
     force : bool, default=False
@@ -112,7 +115,7 @@ def write_comparison(
         raise ValueError(f"a comparison needs at least two models, got {len(models)}; use write_report")
     points = as_points(table_or_X, labels, ids, extra)
     drawing = Drawing.from_points(points, held_out, images, max_points, seed)
-    compared = _compare(models, drawing, timings, memory, seed)
+    compared = _compare(models, drawing, timings or {}, seed)
     first = compared[0]
 
     inputs, input_remark = drawing.input_columns(first.model, first.embedding)
@@ -136,16 +139,12 @@ def write_comparison(
         columns=measures_table(compared),
         charts=charts,
         command=command,
-        peak=memory if isinstance(memory, (int, float)) else peak_memory(),
+        peak=peak_memory() if memory is None else memory,
     )
 
 
 def _compare(
-    models: Mapping[str, BaseEstimator],
-    drawing: Drawing,
-    timings: Mapping[str, float | Timings] | None,
-    memory: Mapping[str, float] | float | None,
-    seed: int,
+    models: Mapping[str, BaseEstimator], drawing: Drawing, timings: Mapping[str, float], seed: int
 ) -> list[ComparedModel]:
     """Compute the measures of every model, all with the same metric of the data."""
     for model in models.values():
@@ -158,10 +157,7 @@ def _compare(
         embedding, _ = embed(model, points)
         new = transform_new(model, held_out)
         measures = measure(model, points, embedding, held_out, seed, drawing.rows, metric, brief=True)
-        taken = (timings or {}).get(name)
-        seconds = sum(seconds_by_stage(taken).values()) if isinstance(taken, Iterable) else taken
-        used = memory.get(name) if isinstance(memory, Mapping) else None
-        compared.append(ComparedModel(str(name), model, embedding, new, measures, seconds, used))
+        compared.append(ComparedModel(str(name), model, embedding, new, measures, timings.get(name)))
     return compared
 
 
@@ -190,7 +186,123 @@ def _model_columns(compared: list[ComparedModel], drawing: Drawing) -> list[Colu
     """Return the columns of each model, prefixed with its name."""
     columns = []
     for one in compared:
-        columns += drawing.model_columns(one.model, one.m, None, f"{one.name}: ")
+        columns += drawing.model_columns(one.model, one.m, f"{one.name}: ")
         for i, values in enumerate(one.embedding[:, :2].T):
             columns.append(drawing.column(f"{one.name}: coordinate {i + 1}", values, "model"))
     return columns
+
+
+# --- conclusion ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedModel:
+    """One of the compared models."""
+
+    name: str
+    model: BaseEstimator
+    embedding: np.ndarray
+    new: np.ndarray | None  # coordinates of the new points
+    m: Measures
+    seconds: float | None
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every coordinate describes more than a handful of points, and distances are comparable."""
+        return not self.m.localized and self.m.reference_dominance is None
+
+    @property
+    def kept(self) -> Any:
+        """Share of the nearest neighbours that are kept, an estimate; None if it is not measured."""
+        return None if self.m.kept is None else self.m.kept.share
+
+    @property
+    def score(self) -> Any:
+        """Mean of trustworthiness and continuity, and of the ends of their intervals; None if unknown."""
+        trust, continuity = self.m.trust, self.m.continuity
+        if trust is None or continuity is None:
+            return None
+        return Estimate(*((first + second) / 2 for first, second in zip(trust, continuity, strict=True)))
+
+    @property
+    def scores(self) -> str:
+        """The measures of the neighbourhoods, for sentences."""
+        return fill(TABLES["scores"], {"m": self.m})
+
+    @property
+    def moved(self) -> float:
+        """Median movement; NaN if it is unknown."""
+        median = None if self.m.movement is None else self.m.movement.median
+        return float("nan") if median is None else median
+
+    @property
+    def purity(self) -> float | None:
+        """Share of neighbours with an equal label."""
+        return None if self.m.purity is None else self.m.purity.value
+
+
+def conclude(models: list[ComparedModel], points: Points) -> list[str]:
+    """Return sentences on which map preserves neighbourhoods best, and why.
+
+    The best map keeps the most neighbours, and no other has a better mean of trustworthiness and continuity.
+    A map with a coordinate that a handful of points determine is not ranked.
+    """
+    measured = [one for one in models if one.kept is not None and one.score is not None]
+    ranked = sorted((one for one in measured if one.is_sound), key=lambda one: -one.kept.value)
+    best = _best(ranked) if ranked else []
+    reasons = {one.m.omitted.get("neighbours") for one in models}
+    moved = [one for one in best if np.isfinite(one.moved)]
+    timed = [one for one in best if one.seconds is not None]
+    names: dict[str, Any] = {
+        "dominated": [one for one in models if one.m.dominance is not None],
+        "reason": "; ".join(sorted(filter(None, reasons))) or "fewer than two maps were measured",
+        "poor": bool(best) and neighborhood_grade(best[0].m) == "poor",
+        "closest": max(ranked, key=attrgetter("score.value"), default=None),
+        "lowest": min(ranked, key=attrgetter("score.value"), default=None),
+        "stable": sorted(moved, key=attrgetter("moved", "name")),
+        "timed": sorted(timed, key=attrgetter("seconds", "name")),
+        "labelled": sorted((one for one in ranked if one.purity is not None), key=lambda one: -one.purity),
+    }
+    names |= {"models": models, "measured": measured, "ranked": ranked, "best": best, "n": len(models)}
+    names |= {"points": points, "limits": LIMITS, "few_points": few_points_sentences}
+    return [line for line in fill(TABLES["conclusion"], names).splitlines() if line.strip()]
+
+
+def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:
+    """Return the maps that no other exceeds, neither in neighbours kept nor in the mean score."""
+    most = max((one.kept for one in ranked), key=float)
+    near = [one for one in ranked if indistinguishable(one.kept, most, LIMITS.least_kept)]
+    highest = max((one.score for one in ranked), key=float)
+    return [one for one in near if indistinguishable(one.score, highest)]
+
+
+def indistinguishable(first: Estimate, second: Estimate, least: float = LIMITS.least_score) -> bool:
+    """Return whether the intervals of two estimates overlap, or their difference is below ``least``."""
+    overlap = first.low <= second.high and second.low <= first.high
+    return overlap or abs(first.value - second.value) < least
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+def measures_table(models: list[ComparedModel]) -> list[dict[str, Any]]:
+    """Return title, values, format and best values of each measure that is known for a model."""
+    columns = []
+    for row in TABLES["comparison"]:
+        write, best = FORMATS[row["format"]], None
+        values = [evaluate(row["value"], {"one": one, "m": one.m}) for one in models]
+        ranked = [row.get("cost") or one.is_sound for one in models]
+        known = [value for value, may in zip(values, ranked, strict=True) if may and value is not None]
+        if known and "best" in row:
+            best = (max if row["best"] == "largest" else min)(known, key=float)
+        bold = [may and _equals(value, best, write) for value, may in zip(values, ranked, strict=True)]
+        if any(value is not None for value in values):
+            columns.append({"title": row["title"], "cells": values, "write": write, "best": bold})
+    return columns
+
+
+def _equals(value: Any, best: Any, write: Callable[[float], str]) -> bool:
+    """Return whether a value does not differ from the best: its interval overlaps, or it reads the same."""
+    if value is None or best is None:
+        return False
+    return indistinguishable(value, best) if isinstance(value, Estimate) else write(value) == write(best)

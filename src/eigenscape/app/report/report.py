@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from eigenscape._memory import peak_memory
 from eigenscape.app.report._charts import report_charts
 from eigenscape.app.report._columns import pack_numbers
-from eigenscape.app.report._details import Timings, graph_details, seconds_by_stage
 from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
@@ -41,7 +40,7 @@ def write_report(
     max_points: int | None = 50_000,
     compact: int | bool | None = None,
     command: str | None = None,
-    timings: Timings | None = None,
+    timings: Mapping[str, float] | None = None,
     memory: float | None = None,
     seed: int = 0,
     force: bool = False,
@@ -82,8 +81,8 @@ def write_report(
         pages always place rows. Columns that the fit standardised are scaled by the page.
     command : str or None, default=None
         The command that created the model, to be shown.
-    timings : dict of stage to seconds, iterable of pairs, or None, default=None
-        Duration of the stages of the fit. Repeated stages are summed.
+    timings : dict of stage to seconds, or None, default=None
+        Duration of the stages of the fit.
     memory : float or None, default=None
         Peak memory of the fit in bytes. If None, the peak memory of this process is shown.
     seed : int, default=0
@@ -122,20 +121,20 @@ def write_report(
     embedding, how = embed(model, points)
     new = transform_new(model, drawing.new)
     placing, placing_remark = placing_data(model, points, compact)
-    measures, graph = measure(model, points, embedding, drawing.new, seed, rows), graph_details(model)
+    measures = measure(model, points, embedding, drawing.new, seed, rows)
 
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
     d, axes = embedding.shape[1], coordinate_axes(min(LIMITS.coordinates, embedding.shape[1]))
     values = [pack_numbers(drawn[:, axis["axis"]]) for axis in axes]
     inputs, input_remark = drawing.input_columns(model, embedding)
-    columns: list[Any] = drawing.given_columns() + drawing.model_columns(model, measures, graph)
+    columns: list[Any] = drawing.given_columns() + drawing.model_columns(model, measures)
     maps = [{"name": name, "axes": [axis["name"] for axis in axes], "values": values}]
     data, omitted_remark = drawing.script_data(maps, [*columns, *axes, *inputs], placing)
     remarks = [drawing.remark, input_remark, drawing.image_remark, placing_remark, omitted_remark]
 
-    seconds, case = seconds_by_stage(timings), Case(measures, model, d, graph, points)
-    names = {**case.names, "graph": graph, "grades": grades(measures)}
-    reasons = measures.omitted | ({} if graph else {"graph": f"{name} uses no neighbourhood graph"})
+    seconds, case = dict(timings or {}), Case(measures, model, d, points)
+    names = {**case.names, "grades": grades(measures)}
+    reasons = measures.omitted | ({} if measures.graph else {"graph": f"{name} uses no neighbourhood graph"})
     measuring, peak = time.perf_counter() - start, peak_memory() if memory is None else None
     return write_page(
         path,
@@ -148,7 +147,7 @@ def write_report(
         placing=placing is not None,
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
         names=names,
-        charts=report_charts(measures, d, graph, seconds),
+        charts=report_charts(measures, d, seconds),
         omitted=reasons,
         command=command,
         costs={"fit": sum(seconds.values()), "measuring": measuring, "memory": memory, "peak": peak},

@@ -1,4 +1,4 @@
-"""Columns whose scale dominates the distances of a method, for reports and for the command line."""
+"""Columns and points that dominate a map, for reports, the command line and the explorer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from eigenscape._roles import missing_labels
 from eigenscape.app.report._texts import LIMITS, TABLES, fill, shorten
 from eigenscape.estimators._affinity import GRAPHS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import described
 from eigenscape.kernels import Gaussian, Laplace, Linear, Polynomial, Sigmoid, VariableGaussian
 from eigenscape.options import flattened
-from eigenscape.quality import dominant_columns
+from eigenscape.quality import LocalizedCoordinate, dominant_columns
 
 #: Metrics that add differences of columns. Others are free of the columns' scale, or unknown.
 _METRICS = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "minkowski", "chebyshev")
@@ -113,3 +114,38 @@ def _correlation(column: Any, coordinate: np.ndarray) -> float | None:
     first, second = pair - pair.mean(axis=1, keepdims=True) if known.any() else pair
     size = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / size if size > 0 else None
+
+
+# --- coordinates that few points determine ------------------------------------------------------------------
+
+
+def few_points_sentences(
+    localized: Sequence[LocalizedCoordinate], n: int, ids: np.ndarray | None, labels: np.ndarray | None
+) -> list[str]:
+    """Return a sentence for each set of points that carries coordinates of a map of ``n`` points."""
+    groups: dict[tuple[int, ...], list[LocalizedCoordinate]] = {}
+    for found in localized:
+        groups.setdefault(tuple(sorted(found.points.tolist())), []).append(found)
+    return [_sentence(group, n, ids, labels) for group in groups.values()]
+
+
+def point_name(index: int, ids: np.ndarray | None) -> str:
+    """Return the id of a point, or the number of its row, counted from 1."""
+    return shorten(ids[index]) if ids is not None else f"row {index + 1}"
+
+
+def _sentence(
+    group: list[LocalizedCoordinate], n: int, ids: np.ndarray | None, labels: np.ndarray | None
+) -> str:
+    points = group[0].points
+    who = ", ".join(point_name(int(i), ids) for i in points[: LIMITS.named])
+    names = {"group": group, "n": n, "count": len(points), "who": who, "label": _label(points, labels)}
+    return fill(TABLES["few_points"], {**names, "limits": LIMITS})
+
+
+def _label(points: np.ndarray, labels: np.ndarray | None) -> str:
+    """Return the label that all points share, if they do."""
+    if labels is None or missing_labels(labels[points]).any():
+        return ""
+    shared = {str(label) for label in labels[points]}
+    return shorten(shared.pop()) if len(shared) == 1 else ""
