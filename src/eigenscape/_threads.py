@@ -76,15 +76,16 @@ class _BlasLimit:
             if self._libraries is None or self._libraries[0] != loaded:  # finding them takes milliseconds
                 interfaces = ["blas", "openmp"] if self._forked else ["blas"]
                 self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
-            libraries = self._libraries[1].lib_controllers
-            self._before = [(library, library.num_threads) for library in libraries]
-            self.outer = min((count for _, count in self._before), default=sys.maxsize)
-            _set_threads((library, 1) for library in libraries)
+            threads = [(library, library.num_threads) for library in self._libraries[1].lib_controllers]
+            self.outer = min((count for _, count in threads), default=sys.maxsize)
+            self._before = [(library, count) for library, count in threads if count != 1]
+            if self._before:
+                _set_threads((library, 1) for library, _ in self._before)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._calls = max(self._calls - 1, 0)
-            if self._calls == 0:
+            if self._calls == 0 and self._before:
                 _set_threads(self._before)
 
     def after_fork(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -65,6 +66,7 @@ class Eigenfunctions:
         "pairs.vectors": "n r",
         "training": "n r",
         "weights": "n",
+        "coefficients": "n r",
     }
 
     __repr__ = short_repr
@@ -89,14 +91,14 @@ class Eigenfunctions:
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
         values = product(self.kernel, Y, self.coefficients)
-        zero = np.flatnonzero(self.pairs.values == 0)
-        if len(zero):
+        if not self.pairs.values.all():
+            zero = np.flatnonzero(self.pairs.values == 0)
             vertex = training_index(self.kernel).find(Y)
             known = np.flatnonzero(vertex >= 0)
             values[np.ix_(known, zero)] = self.on_training[np.ix_(vertex[known], zero)]
         return values
 
-    @property
+    @cached_property
     def coefficients(self) -> np.ndarray:
         """Coefficients (m, r) of the kernel values in the functions, not divided by an eigenvalue of zero."""
         divisors = np.where(self.pairs.values == 0, 1.0, self.pairs.values)

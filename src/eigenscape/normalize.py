@@ -6,6 +6,7 @@ An indefinite kernel becomes positive semi-definite by a shift or by clipping (B
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
@@ -28,6 +29,9 @@ from eigenscape.kernels.base import (
     training_index,
 )
 from eigenscape.kernels.pairwise import BoundPairwise
+
+#: Roots up to this are zero or subnormal.
+_SMALLEST_ROOT = float(np.finfo(np.float64).tiny)
 
 
 class GramOperator(Protocol):
@@ -116,10 +120,10 @@ class DividedKernel(WrappedKernel):
         left = inverse_power(self._degrees(values, Y), self.power)
         if not is_sparse(values):
             return values * left[:, None] * inverse_power(self.sums, self.power)
-        scaled = sparse.csr_array(values)
-        right = inverse_power(self.sums[scaled.indices], self.power)  # of the few training points stored
-        data = scaled.data * (np.repeat(left, np.diff(scaled.indptr)) * right)
-        return sparse.csr_array((data, scaled.indices, scaled.indptr), shape=scaled.shape)
+        right = inverse_power(self.sums[values.indices], self.power)  # of the few training points stored
+        scaled = copy(values)  # shares the positions of the entries
+        scaled.data = values.data * (np.repeat(left, np.diff(values.indptr)) * right)
+        return scaled
 
     def to(self, Z: Rows) -> Columns:
         base, right = self.base.to(Z), inverse_power(self.degrees(Z), self.power)
@@ -189,6 +193,8 @@ def divide(
 
 def _check_degrees(sums: np.ndarray) -> np.ndarray:
     """Return the sums; raise ValueError if one is negative, and warn if one is zero."""
+    if (sums > 0).all():
+        return sums
     if (sums < 0).any():
         worst = int(np.argmin(sums))
         raise ValueError(
@@ -208,18 +214,17 @@ def row_sums(values: Matrix) -> np.ndarray:
     """Row sums, without allocating a vector of ones."""
     if not is_sparse(values):
         return np.asarray(values.sum(axis=1)).ravel()
-    stored = sparse.csr_array(values)
-    filled = np.flatnonzero(np.diff(stored.indptr))
-    sums = np.zeros(stored.shape[0])
+    filled = np.flatnonzero(values.indptr[1:] > values.indptr[:-1])
+    sums = np.zeros(values.shape[0])
     if len(filled):
-        sums[filled] = np.add.reduceat(stored.data, stored.indptr[filled])
+        sums[filled] = np.add.reduceat(values.data, values.indptr[filled])
     return sums
 
 
 def inverse_power(sums: np.ndarray, power: float = 0.5) -> np.ndarray:
     """Compute ``S^-power``, or 0 if ``S^power`` is zero or subnormal."""
     root = np.sqrt(sums) if power == 0.5 else np.power(sums, power)
-    return np.divide(1.0, root, out=np.zeros_like(root), where=root > np.finfo(np.float64).tiny)
+    return np.divide(1.0, root, out=np.zeros_like(root), where=root > _SMALLEST_ROOT)
 
 
 def scale_sides(values: Matrix, left: np.ndarray, right: np.ndarray) -> Matrix:

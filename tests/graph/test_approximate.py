@@ -15,6 +15,7 @@ from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
 from eigenscape.graph.inverted_file import build_cells
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
+from eigenscape.graph.sparse_distances import union
 from eigenscape.graph.tuning import TUNING
 
 RNG = np.random.default_rng
@@ -68,14 +69,14 @@ def test_cells_are_raised_if_they_lose_neighbours():
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["blocks", "approximate"])
-def test_one_search_answers_both_questions(kind):
+def test_edges_are_the_nearest_and_those_within_the_radii(kind):
     X = low_rank(1500, 40, 5, np.float32)
     Y = X[:90] + np.float32(0.05)
     index = make_index(kind, X)
     radii = index.nearest(X, 6)[0][:, -1]
-    own, within = index.search_both(Y, 5, index.prepare(radii))
-    assert abs(own - index.nearest_graph(Y, 5)).max() == 0
-    assert abs(within - index.radius_graph(Y, radii)).max() < 1e-13
+    edges, within = index.search_edges(Y, 5, index.prepare(radii)), index.radius_graph(Y, radii)
+    assert edges.has_canonical_format
+    assert abs(edges - union(index.nearest_graph(Y, 5), within)).max() < 1e-13
     if kind == "blocks":
         distance = cdist(Y.astype(float), X.astype(float))
         assert ((distance <= radii).astype(int) == within.toarray().astype(bool)).all()

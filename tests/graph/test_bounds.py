@@ -62,16 +62,18 @@ def test_noise_is_searched_in_all_features():
 
 
 @pytest.mark.long
-def test_both_searches_agree_with_the_table_of_distances():
+def test_edges_and_radii_agree_with_the_table_of_distances():
     X, Y = correlated(2200), correlated(25, seed=3)
     index = BlockIndex(X, "euclidean", {}, None)
     length, found = literal_neighbors(Y, X, len(X))
     table = np.empty_like(length)
     np.put_along_axis(table, found, length, axis=1)
     radii = np.random.default_rng(4).uniform(0.8, 1.2, len(X)) * np.median(length[:, 20])
-    own, within = index.search_both(Y, 6, radii)
-    assert_array_equal(np.sort(own.indices.reshape(25, 6)), np.sort(found[:, :6]))
-    assert_array_equal(within.toarray() > 0, table <= radii)
+    expected = table <= radii
+    np.put_along_axis(expected, found[:, :6], True, axis=1)
+    edges = index.search_edges(Y, 6, radii).toarray()
+    assert_array_equal(edges > 0, expected)
+    assert_allclose(edges[expected], table[expected], rtol=1e-13)
     assert_array_equal(index.search_radius(Y, radii).toarray() > 0, table <= radii)
 
 

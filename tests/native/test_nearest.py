@@ -44,26 +44,30 @@ def test_nearest_exact(b, n, d, k, whole, dtype, bounds):
 
 @TYPES
 @pytest.mark.parametrize(("b", "n", "d", "k"), [(0, 3, 2, 2), (1, 1, 1, 1), (4, 64, 3, 3), (5, 200, 18, 5)])
-def test_nearest_and_within(b, n, d, k, dtype, bounds):
+def test_nearest_or_within(b, n, d, k, dtype, bounds):
     block = some_block(b, n, d, dtype, bounds, whole=True)
-    radii = np.random.default_rng(0).random(n) * 3 * d**0.5
+    radii = np.random.default_rng(0).random(n) * 2 * d**0.5
     indptr, column, near = np.zeros(b + 1, np.int64), np.zeros(b * n, np.int64), np.zeros(b * n)
-    arguments = [*block, radii, 0, *lists(b, k), indptr, column, near]
-    compare("nearest_and_within", reference.nearest_and_within, arguments)
-    done, whole = run(loops.nearest_and_within, arguments)
+    arguments = [*block, radii, k, 0, indptr, column, near]
+    compare("nearest_or_within", reference.nearest_or_within, arguments)
+    done, whole = run(loops.nearest_or_within, arguments)
     assert done == b
-    assert whole[-3][-1] > 0 or b <= 1
+    exact = np.sqrt(((block[0][:, None, :] - block[1].astype(float)) ** 2).sum(axis=2))
+    expected = exact <= radii
+    np.put_along_axis(expected, np.argsort(exact, axis=1, kind="stable")[:, :k], True, axis=1)
+    used = whole[-3][-1]
+    np.testing.assert_array_equal(whole[-3], np.concatenate([[0], np.cumsum(expected.sum(axis=1))]))
+    np.testing.assert_array_equal(whole[-2][:used], np.nonzero(expected)[1])
+    np.testing.assert_array_equal(whole[-1][:used], exact[expected])
     # The same, with room for more pairs each time.
-    length, number = lists(b, k)
     done, size = 0, 0
     while done < b:
         size += 7
         column, near = np.resize(column[:size], size), np.resize(near[:size], size)
-        some = [*block, radii, done, length, number, indptr, column, near]
-        compare("nearest_and_within", reference.nearest_and_within, some)
-        done = loops.nearest_and_within(*some)
-    used = indptr[-1]
-    for one, other in zip([length, number, indptr, column[:used], near[:used]], whole[-5:], strict=True):
+        some = [*block, radii, k, done, indptr, column, near]
+        compare("nearest_or_within", reference.nearest_or_within, some)
+        done = loops.nearest_or_within(*some)
+    for one, other in zip([indptr, column[:used], near[:used]], whole[-3:], strict=True):
         np.testing.assert_array_equal(one, other[: len(one)])
 
 
@@ -104,16 +108,18 @@ def test_arguments_that_do_not_fit_are_refused():
             loops.nearest_exact(*block, *wrong)
     radii, pairs = np.ones(40), [np.zeros(5, np.int64), np.zeros(9, np.int64), np.zeros(9)]
     for wrong in (
-        [radii[1:], 0, *out, *pairs],
-        [radii, 0, *out, *pairs[:2], np.zeros(8)],
-        [radii, 0, *out, pairs[0][1:], *pairs[1:]],
+        [radii[1:], 2, 0, *pairs],
+        [radii, 0, 0, *pairs],
+        [radii, 41, 0, *pairs],
+        [radii, 2, 0, *pairs[:2], np.zeros(8)],
+        [radii, 2, 0, pairs[0][1:], *pairs[1:]],
     ):
         with pytest.raises(ValueError, match="do not fit"):
-            loops.nearest_and_within(*block, *wrong)
+            loops.nearest_or_within(*block, *wrong)
     for first, begin in ((-1, 0), (5, 0), (0, -1), (0, 10)):
         pairs[0][:] = begin
         with pytest.raises(ValueError, match="out of range"):
-            loops.nearest_and_within(*block, radii, first, *out, *pairs)
+            loops.nearest_or_within(*block, radii, 2, first, *pairs)
     three = [np.zeros(2), np.zeros(2, np.int64), np.zeros(2, np.int64)]
     for starts in ([-1, 3], [5, 3], [0, 41], [2**62, 3]):
         with pytest.raises(ValueError, match="out of range"):

@@ -15,7 +15,7 @@ LOOP_R(rerank, "r2 r2 l1 l2 d2 n f1 f1 f1 f1 d1 D2 L2 L1 L1 L1 D1")
 
 /* nearest.c */
 LOOP_RS(nearest_exact, "d2 r2 s2 d1 d1 D2 L2")
-LOOP_RS(nearest_and_within, "d2 r2 s2 d1 d1 d1 n D2 L2 L1 L1 D1")
+LOOP_RS(nearest_or_within, "d2 r2 s2 d1 d1 d1 n n L1 L1 D1")
 LOOP_RS(closest_to_groups, "d2 r2 s2 d1 d1 l1 D1 L1 L1")
 
 

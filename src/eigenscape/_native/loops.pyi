@@ -29,9 +29,9 @@ def rerank(
 
 # nearest.c
 def nearest_exact(Y: Any, X: Any, rough: Any, base: Any, slack: Any, length: Any, number: Any) -> int: ...
-def nearest_and_within(
-    Y: Any, X: Any, rough: Any, base: Any, slack: Any, radii: Any, first: int, length: Any, number: Any,
-    indptr: Any, column: Any, near: Any,
+def nearest_or_within(
+    Y: Any, X: Any, rough: Any, base: Any, slack: Any, radii: Any, k: int, first: int, indptr: Any,
+    column: Any, near: Any,
 ) -> int: ...  # fmt: skip
 def closest_to_groups(
     Y: Any, X: Any, rough: Any, base: Any, slack: Any, starts: Any, length: Any, near: Any, far: Any

@@ -144,29 +144,30 @@ int64_t NAME(nearest_exact)(const argument *a) {
     return 0;
 }
 
-/* nearest_and_within(Y, X, rough, base, slack, radii, first, length, number, indptr, column, near): find the k
- * nearest rows of X as nearest_exact, and all rows of X within their own radii (n,), for the rows of Y from
+/* nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column, near): find the rows of X that are
+ * among the k nearest of a row of Y, as nearest_exact, or within their own radii (n,), for the rows of Y from
  * number `first`.
  *
- * Rows of X and distances of the pairs of row i whose distance is at most the radius of the row of X are written
- * to column and near from indptr[i] to indptr[i + 1]; indptr (b + 1,) is read at `first` and written after it.
- * Answers the number of rows done: fewer than b if the pairs of the next row do not fit in column and near. */
-int64_t NAME(nearest_and_within)(const argument *a) {
+ * Their numbers, ascending, and distances are written to column and near from indptr[i] to indptr[i + 1] for row i
+ * of Y; indptr (b + 1,) is read at `first` and written after it. Answers the number of rows done: fewer than b if
+ * the pairs of the next row do not fit in column and near. */
+int64_t NAME(nearest_or_within)(const argument *a) {
     const double *Y = a[0].data, *base = a[3].data, *slack = a[4].data, *radii = a[5].data;
     const REAL *X = a[1].data;
     const OTHER *rough = a[2].data;
-    double *lengths = a[7].data, *near = a[11].data;
-    int64_t *numbers = a[8].data, *indptr = a[9].data, *column = a[10].data;
-    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[7].shape[1], capacity = a[10].size;
-    int64_t i = a[6].n;
+    int64_t *indptr = a[8].data, *column = a[9].data;
+    double *near = a[10].data;
+    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[6].n, capacity = a[9].size;
+    int64_t i = a[7].n;
     REQUIRE_BLOCK(a);
-    REQUIRE_SHAPE(a[5].size == n && a[7].shape[0] == b && a[8].shape[0] == b && a[8].shape[1] == k && k >= 1 &&
-                  k <= n && a[9].size == b + 1 && a[11].size == capacity);
+    REQUIRE_SHAPE(a[5].size == n && k >= 1 && k <= n && a[8].size == b + 1 && a[10].size == capacity);
     REQUIRE_INDEX(i >= 0 && i <= b && indptr[i] >= 0 && indptr[i] <= capacity);
     NAME(scratch) s;
     if (!NAME(prepare)(&s, n, k)) return NO_MEMORY;
     double *squares = room(n, sizeof(double)), *widest = room(N_GROUPS(n), sizeof(double));
-    if (!squares || !widest) {
+    double *length = room(k, sizeof(double));
+    int64_t *number = room(k, sizeof(int64_t));
+    if (!squares || !widest || !length || !number) {
         i = NO_MEMORY;
         goto done;
     }
@@ -179,8 +180,7 @@ int64_t NAME(nearest_and_within)(const argument *a) {
     }
     for (; i < b; i++) {
         const OTHER *values = rough + i * n;
-        double *length = lengths + i * k;
-        int64_t *number = numbers + i * k, used = indptr[i];
+        int64_t used = indptr[i];
         const OTHER seen = NAME(start)(Y + i * d, X, d, values, n, &s, k, length, number);
         for (int64_t g = 0; g < N_GROUPS(n); g++) {
             const double lowest = s.minima[g] + base[i] - slack[i];
@@ -197,12 +197,25 @@ int64_t NAME(nearest_and_within)(const argument *a) {
                 }
             }
         }
-        for (int64_t t = 0; t < k; t++) length[t] = sqrt(length[t]);
+        for (int64_t t = 0; t < k; t++) { /* the nearest that are not within their radii */
+            const int64_t j = number[t];
+            if (j < 0 || sqrt(length[t]) <= radii[j]) continue;
+            if (used == capacity) goto done;
+            int64_t place = used++;
+            for (; place > indptr[i] && column[place - 1] > j; place--) {
+                column[place] = column[place - 1];
+                near[place] = near[place - 1];
+            }
+            column[place] = j;
+            near[place] = sqrt(length[t]);
+        }
         indptr[i + 1] = used;
     }
 done:
     free(squares);
     free(widest);
+    free(length);
+    free(number);
     NAME(release)(&s);
     return i;
 }

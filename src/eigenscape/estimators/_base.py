@@ -118,7 +118,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Only estimators whose ``fit`` accepts weights and classes pass them.
         """
         with fitting(self) as failures:
-            if is_collection(X):
+            if not isinstance(X, np.ndarray) and is_collection(X):
                 call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
                 return self
             X = check_input(self, X, reset=True)
@@ -155,7 +155,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Coordinates. They do not depend on the other points in ``X``; training points get their row of
             ``embedding_``. For a dask collection, a lazy dask array.
         """
-        if is_collection(X):
+        if not isinstance(X, np.ndarray) and is_collection(X):
             return call_on_blocks("dispatch.map_rows", self, "transform", X)
         self._check_fitted()
         with running(self):
@@ -187,7 +187,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_fitted(self) -> None:
         """Raise NotFittedError unless the map can be used. A hook."""
-        check_is_fitted(self, ["components_", "eigenvalues_", "n_iter_"], all_or_any=any)
+        names = ("components_", "eigenvalues_", "n_iter_")
+        if not any(name in vars(self) for name in names):
+            check_is_fitted(self, names, all_or_any=any)  # reads the tags, which takes longer
 
     _match_dtype = staticmethod(match_dtype)
 

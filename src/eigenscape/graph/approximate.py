@@ -30,7 +30,7 @@ from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
 from eigenscape.graph.inverted_file import Cells, Projection, build_cells, nearest_center
 from eigenscape.graph.search import RowSearch
-from eigenscape.graph.sparse_distances import distance_table, neighbor_table
+from eigenscape.graph.sparse_distances import distance_table, table_of_rows
 from eigenscape.graph.tuning import TUNING
 
 
@@ -214,16 +214,31 @@ class ApproximateIndex(RowSearch):
         return self._lengths(length), index
 
     def search_radius(self, Y: Rows, reach: Reach) -> sparse.csr_array:
-        return self.search_both(Y, 1, reach)[1]
+        _, _, pairs = self._nearest_and_within(Y, 1, reach)
+        return distance_table(*pairs, (Y.shape[0], self.n_points))
 
-    def search_both(self, Y: Rows, k: int, reach: Reach) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_edges(self, Y: Rows, k: int, reach: Reach) -> sparse.csr_array:
+        length, index, (row, column, near) = self._nearest_and_within(Y, k, reach)
+        own = np.arange(index.size) // k
+        # Pairs in the order of row and column, and only the first of those that are equal.
+        pair, first = np.unique(
+            np.concatenate([own, row]) * self.n_points + np.concatenate([index.ravel(), column]),
+            return_index=True,
+        )
+        row, column = np.divmod(pair, self.n_points)
+        near = np.concatenate([length.ravel(), near])[first]
+        return table_of_rows(np.bincount(row, minlength=Y.shape[0]), column, near, self.n_points)
+
+    def _nearest_and_within(
+        self, Y: Rows, k: int, reach: Reach
+    ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Return ``nearest(Y, k)``, and the rows, columns and distances of the pairs within the radii."""
         rows = self._scaled(Y)
         length, index, parts = self._search(rows, self._project(rows), k, reach)
         row, column, squares = (np.concatenate(part) for part in zip(*parts, strict=True))
-        exact = self._lengths(np.sqrt(squares))
-        keep = exact <= reach.radii[column]
-        within = distance_table(row[keep], column[keep], exact[keep], (len(rows), self.n_points))
-        return neighbor_table(self._lengths(length), index, self.n_points), within
+        near = self._lengths(np.sqrt(squares))
+        keep = near <= reach.radii[column]
+        return self._lengths(length), index, (row[keep], column[keep], near[keep])
 
     def prepare(self, radii: np.ndarray) -> Reach:
         reach = np.sqrt(2 * radii) if self.metric == "cosine" else radii / self._unit

@@ -15,8 +15,8 @@ from eigenscape._memory import row_blocks
 from eigenscape._native.loops import (
     closest_between_groups,
     closest_to_groups,
-    nearest_and_within,
     nearest_exact,
+    nearest_or_within,
     smallest_values_in_rows,
 )
 from eigenscape._progress import stage
@@ -24,7 +24,7 @@ from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
-from eigenscape.graph.sparse_distances import SHORTEST, distance_table, neighbor_table
+from eigenscape.graph.sparse_distances import SHORTEST, distance_table, table_of_rows
 from eigenscape.graph.tuning import TUNING
 
 T = TypeVar("T")
@@ -176,30 +176,28 @@ class BlockIndex(RowSearch):
 
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
-    def search_both(self, Y: Rows, k: int, reach: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def search_edges(self, Y: Rows, k: int, reach: np.ndarray) -> sparse.csr_array:
         bounds = self._bounds
         if bounds is None:
-            return super().search_both(Y, k, reach)
-        n_rows, radii = Y.shape[0], np.ascontiguousarray(reach, dtype=np.float64)
-        length, index = np.empty((n_rows, k)), np.empty((n_rows, k), dtype=np.intp)
+            return super().search_edges(Y, k, reach)
 
         def search(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            rows, size = np.asarray(Y[block]), 4 * (block.stop - block.start) * k
-            rough = bounds(rows)
-            exact, own = np.ascontiguousarray(rows, dtype=np.float64), (length[block], index[block])
-            indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-            column, near, done = np.empty(0, dtype=np.int64), np.empty(0), 0
-            while done < len(rows):  # with room for more pairs
-                size *= 2
-                column, near = np.resize(column, size), np.resize(near, size)
-                done = nearest_and_within(exact, self.X, *rough, radii, done, *own, indptr, column, near)
-            row = np.repeat(np.arange(block.start, block.stop), np.diff(indptr))
-            return row, column[: indptr[-1]].copy(), near[: indptr[-1]].copy()
+            rows = np.ascontiguousarray(Y[block], dtype=np.float64)
+            rough, indptr = bounds(rows), np.zeros(len(rows) + 1, dtype=np.int64)
+            column, near, done = np.empty(8 * len(rows) * k, dtype=np.int64), np.empty(8 * len(rows) * k), 0
+            while True:
+                pairs = indptr, column, near
+                done = nearest_or_within(rows, self.X, *rough, reach, k, done, *pairs)
+                if done == len(rows):
+                    return np.diff(indptr), column[: indptr[-1]].copy(), near[: indptr[-1]].copy()
+                column, near = np.resize(column, 2 * len(column)), np.resize(near, 2 * len(near))
 
         parts = zip(*self._map(search, Y), strict=True)
-        row, column, near = (np.concatenate(part) for part in parts)
-        own = neighbor_table(length, index, self.n_points)
-        return own, distance_table(row, column, near, (n_rows, self.n_points))
+        counts, column, near = (np.concatenate(part) for part in parts)
+        return table_of_rows(counts, column, near, self.n_points)
+
+    def prepare(self, radii: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(radii, dtype=np.float64)
 
     def closest_pairs(
         self, group: np.ndarray, rows: np.ndarray | None = None

@@ -39,7 +39,8 @@ class DistanceBounds:
 
         run_parallel(prepare, row_blocks(n, 8 * d, TUNING.bound_bytes), n_jobs)
         # Single precision suffices to select candidates, at twice the speed, unless it would overflow.
-        self._precision = np.float32 if 1e-30 < self.norms.max() < 1e30 else np.float64
+        self._largest = self.norms.max()
+        self._precision = np.float32 if 1e-30 < self._largest < 1e30 else np.float64
         self._right = right.astype(self._precision, copy=False)
         #: Relative error of a product, to which the slack is proportional.
         self._error = 8 * np.finfo(self._precision).eps * (width + 1) ** 0.5
@@ -73,7 +74,7 @@ class DistanceBounds:
             rough[later, rows] = rough[rows, later].T
 
         run_parallel(multiply, range(0, n, TUNING.bound_tile), n_jobs)
-        return rough, np.zeros(n), self._error * (self.norms + self.norms.max())
+        return rough, np.zeros(n), self._error * (self.norms + self._largest)
 
     def _multiply(
         self, reduced: np.ndarray, base: np.ndarray, columns: slice
@@ -83,7 +84,7 @@ class DistanceBounds:
         left = np.empty((len(reduced), self._right.shape[1]), dtype=precision)
         np.multiply(reduced, -2, out=left[:, :-1], casting="same_kind")
         left[:, -1] = 1
-        return left @ self._right[columns].T, base, self._error * (base + self.norms.max())
+        return left @ self._right[columns].T, base, self._error * (base + self._largest)
 
     def subset(self, order: np.ndarray) -> DistanceBounds:
         """Return the bounds for the rows ``X[order]``."""

@@ -149,7 +149,7 @@ def _for_batches(
     enter at neighbouring vertices are searched together.
     """
     order = np.argsort(search.rank[entries.indices[entries.indptr[:-1]]], kind="stable")
-    edges = entries[order]
+    edges = entries[order] if len(order) > 1 else entries
     start, inner = edges.indptr.astype(np.int64), search.rank[edges.indices].astype(np.int64)
     # Few distances are not worth a task.
     task = LANES * max(1, TUNING.task_distances // (LANES * entries.shape[1]))
@@ -267,7 +267,7 @@ def _entry_edges(graph: NeighborGraph, Y: Rows) -> sparse.csr_array:
     """Return the lengths (n_new, m) of the first edges of paths from ``Y``; 0 from a vertex to itself."""
     m = graph.n_vertices
     return rows_by_vertex(
-        graph.vertices, Y, lambda vertex: _at(vertex, m), lambda new: _require_entry(graph.edges_of(new))
+        graph.vertices, Y, lambda vertex: _at(vertex, m), lambda new: _require_entry(graph.edges_of_new(new))
     )
 
 

@@ -107,25 +107,27 @@ class NeighborGraph:
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
         a warning.
         """
-        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self._new_edges)
+        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self.edges_of_new)
 
-    def _new_edges(self, Y: Rows) -> sparse.csr_array:
+    def edges_of_new(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""
-        if self.n_neighbors is None:
-            edges = self.index.search_radius(Y, self._reach)
-        else:
-            own, within = self.index.search_both(Y, self.n_neighbors, self._reach)
-            edges = combine_edges(self.joined, own, within, own, self.neighbors, self.n_neighbors)
+        k, reach = self.n_neighbors, self._reach
+        if k is not None and self.joined == "union":
+            return self.index.search_edges(Y, k, reach)
+        edges = self.index.search_radius(Y, reach)
+        if k is not None:
+            own = self.index.nearest_graph(Y, k)
+            edges = combine_edges(self.joined, own, edges, own, self.neighbors, k)
         if self.tree:
             return union(edges, self.index.nearest_graph(Y, 1))
         isolated = np.flatnonzero(np.diff(edges.indptr) == 0)
-        if len(isolated) and self.joined != "union":
+        if len(isolated) and k is not None:
             self._warn_isolated(
                 len(isolated), f"satisfies the rule symmetrize={self.joined!r}", "Raise n_neighbors"
             )
             nearest = self.index.nearest_graph(Y[isolated], 1)
             edges = union(edges, scatter_rows(nearest, isolated, edges.shape[0]))
-        elif len(isolated) and self.n_neighbors is None:
+        elif len(isolated):
             self._warn_isolated(len(isolated), f"is within radius={self.radii[0]:g}", "Enlarge radius")
             length, column = self.index.nearest(Y[isolated], 1)
             edges = union(edges, distance_table(isolated, column[:, 0], length[:, 0], edges.shape))
@@ -142,7 +144,7 @@ class NeighborGraph:
     def neighbors_of(self, Y: Rows) -> sparse.csr_array:
         """Return the distances (n_new, m) of new points to their own nearest neighbours."""
         if self.n_neighbors is None:
-            return self._new_edges(Y)
+            return self.edges_of_new(Y)
         return self.index.nearest_graph(Y, self.n_neighbors)
 
     def subset(self, which: np.ndarray) -> NeighborGraph:

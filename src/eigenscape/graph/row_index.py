@@ -23,12 +23,6 @@ from eigenscape.graph.sparse_distances import reassemble, with_explicit_zeros, w
 from eigenscape.graph.tuning import TUNING
 
 
-def _bits(values: np.ndarray) -> np.ndarray:
-    """Return the bit patterns of the values in double precision, equal for -0.0 and 0.0."""
-    exact = np.ascontiguousarray(values, dtype=np.float64) + 0.0
-    return exact.view(np.uint64)
-
-
 def row_hashes(X: Rows) -> np.ndarray:
     """Compute a 64-bit hash of each row; equal rows have equal hashes, independent of the other rows."""
     if X.ndim == 1:
@@ -38,10 +32,12 @@ def row_hashes(X: Rows) -> np.ndarray:
     column_multipliers(multipliers)
     if is_sparse(X):
         X = canonical_csr(X)
-        hash_sparse(X.indptr, X.indices, _bits(X.data), multipliers, hashes)
+        values = X.data.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+        hash_sparse(X.indptr, X.indices, values.view(np.uint64), multipliers, hashes)
         return hashes
     for block in row_blocks(n_rows, 16 * n_columns, TUNING.hash_bytes):
-        hash_dense(_bits(X[block]), multipliers, hashes[block])
+        values = np.ascontiguousarray(X[block], dtype=np.float64) + 0.0
+        hash_dense(values.view(np.uint64), multipliers, hashes[block])
     return hashes
 
 
@@ -123,16 +119,13 @@ class RowIndex:
         order, ranked = self.ranked_hashes
         hashes = row_hashes(Y) if hashes is None else hashes
         found = np.full(len(hashes), -1, dtype=np.intp)
-        place = np.searchsorted(ranked, hashes)
-        seek = np.arange(len(hashes))
-        while len(seek):  # after a collision of hashes, the next row with the same hash is tried
-            seek = seek[place[seek] < len(ranked)]
-            seek = seek[ranked[place[seek]] == hashes[seek]]
+        place, stop = np.searchsorted(ranked, hashes), np.searchsorted(ranked, hashes, side="right")
+        while len(seek := np.flatnonzero(place < stop)):  # rows of the same hash, which may differ
             candidate = order[place[seek]]
-            same = rows_equal(self.X, candidate, Y[seek]) if len(seek) else np.empty(0, dtype=bool)
+            same = rows_equal(self.X, candidate, Y[seek])
             found[seek[same]] = candidate[same]
-            seek = seek[~same]
             place[seek] += 1
+            stop[seek[same]] = 0
         return found
 
 
@@ -168,11 +161,12 @@ def rows_by_vertex(
     ``vertices`` is an index that recognises vertices, such as :class:`RowIndex`.
     """
     vertex = vertices.find(Y)
-    old, others = np.flatnonzero(vertex >= 0), np.flatnonzero(vertex < 0)
+    others = np.flatnonzero(vertex < 0)
+    if len(others) == len(vertex):
+        return new(Y)
     if len(others) == 0:
         return known(vertex)
-    if len(old) == 0:
-        return new(Y)
+    old = np.flatnonzero(vertex >= 0)
     return reassemble([(old, known(vertex[old])), (others, new(Y[others]))])
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from eigenscape._typing import Rows
 from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
-from eigenscape.graph.sparse_distances import nearest_entries, neighbor_table, other_neighbors_table
+from eigenscape.graph.sparse_distances import nearest_entries, neighbor_table, other_neighbors_table, union
 
 
 def without_own(which: np.ndarray, indices: np.ndarray, *tables: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -82,9 +82,9 @@ class NeighborIndex(ABC):
         """
         return neighbor_table(*self.nearest(Y, k), self.n_points)
 
-    def search_both(self, Y: Rows, k: int, reach: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return ``nearest_graph(Y, k)`` and ``search_radius(Y, reach)``, by one search if possible."""
-        return self.nearest_graph(Y, k), self.search_radius(Y, reach)
+    def search_edges(self, Y: Rows, k: int, reach: Any) -> sparse.csr_array:
+        """Return the union of ``nearest_graph(Y, k)`` and ``search_radius(Y, reach)``."""
+        return union(self.nearest_graph(Y, k), self.search_radius(Y, reach))
 
     def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         """Return ``search_radius`` for radii (n_points,) that are used once."""

@@ -102,6 +102,15 @@ def union(matrix: sparse.csr_array, other: sparse.csr_array, n_jobs: int | None 
     return _sorted_csr(data, indices, indptr, matrix.shape)
 
 
+def table_of_rows(
+    counts: np.ndarray, column: np.ndarray, length: np.ndarray, n_points: int
+) -> sparse.csr_array:
+    """Return a sparse matrix (n, n_points) of distances, given row by row with ascending columns."""
+    indptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    return sparse.csr_array((np.maximum(length, SHORTEST), column, indptr), shape=(len(counts), n_points))
+
+
 def _sorted_csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:

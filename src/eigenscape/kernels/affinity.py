@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -76,7 +77,9 @@ class GraphAffinity(GraphKernel):
         return lambda Y, table=None: self._weighted(edges(Y, table))
 
     def _weighted(self, edges: sparse.csr_array) -> sparse.csr_array:
-        return sparse.csr_array((self.weight(edges.data), edges.indices, edges.indptr), shape=edges.shape)
+        weighted = copy(edges)  # shares the positions of the entries; a constructor would check them again
+        weighted.data = self.weight(edges.data)
+        return weighted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +114,9 @@ class WidthAffinity(GraphKernel, ABC):
         return local_widths(self.graph.edges_of(Y), self.k)
 
     def _weighted(self, edges: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
-        weights = self.weigh(edges.data, np.repeat(left, np.diff(edges.indptr)), right[edges.indices])
-        return sparse.csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
+        weighted = copy(edges)  # as in GraphAffinity
+        weighted.data = self.weigh(edges.data, np.repeat(left, np.diff(edges.indptr)), right[edges.indices])
+        return weighted
 
 
 class LocalAffinity(WidthAffinity):

@@ -105,15 +105,6 @@ def as_float64(X: Any) -> Any:
 
 
 @singledispatch
-def product(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Compute ``k_m(Y, X) @ V`` (n_new, c) for ``V`` (m, c).
-
-    By blocks of rows, unless an implementation is registered for the type of the kernel.
-    """
-    return product_by_rows(kernel, Y, V)
-
-
-@singledispatch
 def training_index(kernel: BoundKernel) -> PointIndex:
     """Return an index that recognises the training points of a kernel.
 
@@ -132,12 +123,11 @@ def gram_matrix(kernel: BoundKernel) -> Matrix | None:  # noqa: ARG001
 
 
 def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
-    """Compute ``k_m(Y, X) @ V`` (n_new, c) by blocks of rows of ``Y``.
+    """Compute ``k_m(Y, X) @ V`` (n_new, c) for ``V`` (m, c), by blocks of rows of ``Y``.
 
     Blocks of a sparse kernel are large: it stores a few values per row, and searches many points faster.
     """
-    count = n_points(Y)
-    parts = []
+    count, parts = Y.shape[0], []
     with stage("projection", total=count) as advance:
         done, step = 0, block_rows(24 * len(V))
         while done < count:
@@ -146,9 +136,13 @@ def product_by_rows(kernel: BoundKernel, Y: Rows, V: np.ndarray) -> np.ndarray:
             parts.append(values @ V)
             advance(rows.stop - rows.start)
             done = rows.stop
-            if is_sparse(values):
+            if done < count and is_sparse(values):
                 step = max(step, block_rows(64 * values.nnz / values.shape[0] + 16 * n_columns(Y)))
     return np.concatenate(parts) if parts else np.zeros((0, V.shape[1]))
+
+
+#: Computes ``k_m(Y, X) @ V`` by blocks of rows, unless there is an implementation for the type of the kernel.
+product = singledispatch(product_by_rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -177,7 +177,7 @@ class LandmarkGeodesics:
         new = np.flatnonzero(vertex < 0)
         values = self.lengths[vertex]  # (n_new, q), a copy
         if len(new):
-            values[new] = extend_geodesics(self.graph.edges_of(Y[new]), self.lengths)
+            values[new] = extend_geodesics(self.graph.edges_of_new(Y[new]), self.lengths)
         return half_squares(values)
 
     def to(self, Z: Rows) -> Columns:

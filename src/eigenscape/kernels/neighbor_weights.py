@@ -128,7 +128,7 @@ class NeighborAffinity(GraphKernel):
         return rows_by_vertex(self.graph.vertices, Y, self.weights.__getitem__, self._of_new)
 
     def _of_new(self, Y: Rows) -> sparse.csr_array:
-        edges = self.graph.edges_of(Y)
+        edges = self.graph.edges_of_new(Y)
         return self._weighted(edges, self._own_parameters(edges), self.parameters)
 
     def to(self, Z: Rows) -> Columns:
@@ -140,7 +140,7 @@ class NeighborAffinity(GraphKernel):
         new = np.flatnonzero(vertex < 0)
         parameters = self.parameters[vertex]  # a copy
         if len(new):
-            parameters[new] = self._own_parameters(self.graph.edges_of(Y[new]))
+            parameters[new] = self._own_parameters(self.graph.edges_of_new(Y[new]))
         return parameters
 
     def _own_parameters(self, edges: sparse.csr_array) -> np.ndarray:

@@ -59,7 +59,7 @@ def leading_pairs(
     count = m - 1 if n_components is None else min(n_components, m)
     pairs = principal(operator, count, order, solver)
     usable = usable_count(pairs.values, order, m, operator.magnitude())
-    if usable == len(pairs):
+    if usable == len(pairs.values):
         return pairs
     return replace(pairs.take(slice(usable)), next_value=float(pairs.values[-1]))
 

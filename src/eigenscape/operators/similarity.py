@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
@@ -82,7 +82,9 @@ def gram(
 def _fill_symmetric(
     array: np.ndarray, tile: Tiles, advance: Callable[[int], None], n_jobs: int | None
 ) -> None:
-    """Fill a symmetric matrix by square tiles: each pair of points is evaluated once."""
+    """Fill a symmetric matrix by the square tiles of its upper half, so that each pair is evaluated once."""
+    slices = [slice(start, min(start + _SQUARE, len(array))) for start in range(0, len(array), _SQUARE)]
+    tiles = ((rows, columns) for i, rows in enumerate(slices) for columns in slices[i:])
 
     def fill(pair: tuple[slice, slice]) -> None:
         rows, columns = pair
@@ -95,13 +97,7 @@ def _fill_symmetric(
         else:
             array[columns, rows] = values.T
 
-    run_parallel(fill, tile_pairs(len(array)), n_jobs)
-
-
-def tile_pairs(m: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows and the columns of the square tiles in the upper half of a symmetric matrix."""
-    slices = [slice(start, min(start + _SQUARE, m)) for start in range(0, m, _SQUARE)]
-    return ((rows, columns) for i, rows in enumerate(slices) for columns in slices[i:])
+    run_parallel(fill, tiles, n_jobs)
 
 
 def _check_symmetric(array: np.ndarray) -> None:

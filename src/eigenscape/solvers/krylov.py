@@ -151,11 +151,13 @@ def block_krylov(
 
 
 class _Basis:
-    """Orthonormal basis ``Q`` with ``A Q``, both extended and compressed in place."""
+    """Orthonormal basis ``Q`` with ``A Q``, both extended and compressed in place.
+
+    ``newest`` are the columns of ``A Q`` that were added last.
+    """
 
     def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
         self.capacity, self.size, self._restarts = capacity, 0, 0
-        self._new = slice(0)
         self._known, self._product = known, product
         self._Q = np.empty((m, capacity), order="F")
         self._AQ = np.empty((m, capacity), order="F")
@@ -168,11 +170,6 @@ class _Basis:
     @property
     def AQ(self) -> np.ndarray:
         return self._AQ[:, : self.size]
-
-    @property
-    def newest(self) -> np.ndarray:
-        """Images of the columns that were added last."""
-        return self._AQ[:, self._new]
 
     def ritz(self, order: Order) -> tuple[np.ndarray, np.ndarray]:
         """Compute the Ritz values in the wanted order, and their vectors in coordinates of the basis."""
@@ -198,7 +195,7 @@ class _Basis:
         old, new = slice(0, self.size), slice(self.size, self.size + W.shape[1])
         self._Q[:, new] = W
         self._AQ[:, new] = self._product(W)
-        self.size, self._new = new.stop, new
+        self.size, self.newest = new.stop, self._AQ[:, new]
         cross = self.Q.T @ self._AQ[:, new]
         self._T[: self.size, new] = cross
         self._T[new, old] = cross[old].T

@@ -82,34 +82,42 @@ def nearest_exact(Y, X, rough, base, slack, length, number):
             length[i, t] = np.sqrt(length[i, t])
 
 
-def nearest_and_within(Y, X, rough, base, slack, radii, first, length, number, indptr, column, near):
-    """Find the ``k`` nearest rows of ``X`` as :func:`nearest_exact`, and all rows within ``radii`` (n,).
+def nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column, near):
+    """Find the rows of ``X`` that are among the ``k`` nearest or within their own ``radii`` (n,).
 
-    Rows of ``X`` and distances of the pairs whose distance is at most the radius of the row of ``X`` are
-    written to ``column`` and ``near`` from ``indptr[i]`` to ``indptr[i + 1]``, for the rows from ``first``.
-    Returns the number of rows done: fewer than b if the pairs of the next do not fit.
+    Their numbers, ascending, and distances are written to ``column`` and ``near`` from ``indptr[i]`` to
+    ``indptr[i + 1]``, for the rows of ``Y`` from ``first``. Returns the number of rows done: fewer than b if
+    the pairs of the next do not fit.
     """
-    (b, n), k = rough.shape, length.shape[1]
+    b, n = rough.shape
+    length, number = np.empty(k), np.empty(k, dtype=np.int64)
     minima = np.empty(-(-n // _GROUP), dtype=rough.dtype)
     smallest, columns = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
     for i in range(first, b):
         used = indptr[i]
         group_minima(rough[i], minima)
-        seen = _start(Y[i], X, rough[i], minima, smallest, columns, length[i], number[i])
+        seen = _start(Y[i], X, rough[i], minima, smallest, columns, length, number)
         for j in range(n):
             bound = float(rough[i, j]) + base[i] - slack[i]
-            if bound > length[i, k - 1] and bound > radii[j] * radii[j]:
+            if bound > length[k - 1] and bound > radii[j] * radii[j]:
                 continue
             exact = _squared_distance(Y[i], X[j])
             if rough[i, j] > seen:
-                _insert_ordered(length[i], number[i], k, exact, j)
+                _insert_ordered(length, number, k, exact, j)
             if np.sqrt(exact) <= radii[j]:
                 if used == len(near):
                     return i
                 column[used], near[used] = j, np.sqrt(exact)
                 used += 1
         for t in range(k):
-            length[i, t] = np.sqrt(length[i, t])
+            if number[t] >= 0 and not np.sqrt(length[t]) <= radii[number[t]]:
+                if used == len(near):
+                    return i
+                place = indptr[i] + np.searchsorted(column[indptr[i] : used], number[t])
+                for array, value in ((column, number[t]), (near, np.sqrt(length[t]))):
+                    array[place + 1 : used + 1] = array[place:used].copy()
+                    array[place] = value
+                used += 1
         indptr[i + 1] = used
     return b
 
