@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -66,7 +65,6 @@ class Eigenfunctions:
         "pairs.vectors": "n r",
         "training": "n r",
         "weights": "n",
-        "coefficients": "n r",
     }
 
     __repr__ = short_repr
@@ -90,7 +88,7 @@ class Eigenfunctions:
 
     def __call__(self, Y: Rows) -> np.ndarray:
         """Compute the values (n_new, r) at any points."""
-        values = product(self.kernel, Y, self.coefficients)
+        values = product(self.kernel, Y, self.weighted_vectors) * self._factors
         if not self.pairs.values.all():
             zero = np.flatnonzero(self.pairs.values == 0)
             vertex = training_index(self.kernel).find(Y)
@@ -98,11 +96,10 @@ class Eigenfunctions:
             values[np.ix_(known, zero)] = self.on_training[np.ix_(vertex[known], zero)]
         return values
 
-    @cached_property
-    def coefficients(self) -> np.ndarray:
-        """Coefficients (m, r) of the kernel values in the functions, not divided by an eigenvalue of zero."""
-        divisors = np.where(self.pairs.values == 0, 1.0, self.pairs.values)
-        return self.weighted_vectors * (np.sqrt(self.mass) / divisors)
+    @property
+    def _factors(self) -> np.ndarray:
+        """Factors (r,) of the weighted vectors, ``sqrt(m) / l_r``, not divided by an eigenvalue of zero."""
+        return np.sqrt(self.mass) / np.where(self.pairs.values == 0, 1.0, self.pairs.values)
 
     @property
     def weighted_vectors(self) -> np.ndarray:
@@ -112,11 +109,11 @@ class Eigenfunctions:
 
     def blocks(self, Y: Rows) -> Iterator[tuple[Matrix, np.ndarray]]:
         """Yield kernel rows (b, m) and function values (b, r) for blocks of points."""
-        coefficients = self.coefficients
+        vectors, factors = self.weighted_vectors, self._factors
         with stage("projection", total=n_points(Y)) as advance:
             for rows in row_blocks(n_points(Y), 24 * self.n_train):
                 similarity = self.kernel(Y[rows])
-                yield similarity, similarity @ coefficients
+                yield similarity, similarity @ vectors * factors
                 advance(rows.stop - rows.start)
 
 

@@ -29,7 +29,8 @@ def open_archive(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, 
     """Open a model file and read its header; raise unless it is complete and fits in memory."""
     path = Path(path).expanduser()
     if not path.is_file():
-        reason = "is a directory or a device" if path.exists() else "does not exist"
+        special = "is a directory" if path.is_dir() else "is a pipe or a device"
+        reason = special if path.exists() else "does not exist"
         raise ModelFileError(f"{path} {reason}; use the path of a model file")
     if path.stat().st_size == 0:
         raise ModelFileError(f"{path} is empty")

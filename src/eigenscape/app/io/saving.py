@@ -128,23 +128,30 @@ def split_scaler(model: BaseEstimator) -> tuple[StandardScaler | None, BaseEstim
 
 
 def check_model(model: BaseEstimator) -> None:
-    """Raise if a model is not fitted, or has parameters of users, which cannot be serialized."""
+    """Raise if a model is not fitted or cannot be serialized."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
         raise ModelFileError(f"{type(model).__name__} is not fitted; call fit before save")
-    parameters: dict[str, Any] = {}
     for name, value in model.get_params(deep=False).items():
-        parameters |= value.get_params() if isinstance(value, Option) else {name: value}
-    for name, value in parameters.items():
-        for part in value if isinstance(value, tuple) else (value,):  # (indices, distances, index)
-            is_function = isinstance(part, (FunctionType, BuiltinFunctionType, type))
-            if is_function or type(part).__module__.split(".")[0] not in _KNOWN:
-                kind = "callables" if callable(part) else "kernels" if hasattr(part, "bind") else "objects"
-                shown = getattr(part, "__name__", type(part).__name__)
-                raise ModelFileError(
-                    f"{type(model).__name__} was fitted with {name}={shown}; user-defined {kind} cannot be"
-                    f" serialized. Set {name} to one that eigenscape provides, compute the matrix and use"
-                    f" {name}='precomputed', or pickle the model"
-                )
+        fields = value.get_params() if isinstance(value, Option) else {name: value}
+        for field, item in fields.items():
+            for part in item if isinstance(item, tuple) else (item,):  # (indices, distances, index)
+                _check_parameter(model, field, part)
+
+
+def _check_parameter(model: BaseEstimator, name: str, value: Any) -> None:
+    """Raise if a parameter is a user-defined callable, kernel or object, which cannot be serialized."""
+    is_function = isinstance(value, (FunctionType, BuiltinFunctionType, type))
+    if type(value).__module__.split(".")[0] in _KNOWN and not is_function:
+        return
+    kind, remedy = "objects", f"Set {name} to one that eigenscape provides"
+    if callable(value) or hasattr(value, "bind"):
+        kind = "callables" if callable(value) else "kernels"
+        remedy += f", compute the matrix and use {name}='precomputed'"
+    shown = getattr(value, "__name__", type(value).__name__)
+    raise ModelFileError(
+        f"{type(model).__name__} was fitted with {name}={shown}; user-defined {kind} cannot be serialized."
+        f" {remedy}, or pickle the model"
+    )
 
 
 def _header(model: BaseEstimator, data: Any) -> dict[str, Any]:
