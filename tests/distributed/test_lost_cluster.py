@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,35 +17,34 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+from deadly import run_quietly
+from distributed.utils import get_mp_context
 
 from eigenscape import PCA
+from eigenscape.distributed import cluster as cluster_module
 from eigenscape.distributed.cluster import connect, watched
 from eigenscape.exceptions import SchedulerError
 
-pytestmark = pytest.mark.dask
+pytestmark = [pytest.mark.dask, pytest.mark.usefixtures("forked_workers")]
 
 
 class Cluster(NamedTuple):
     address: str
-    scheduler: subprocess.Popen
-    worker: subprocess.Popen
+    scheduler: BaseProcess
+    worker: BaseProcess
 
 
 @contextmanager
-def cluster(
-    folder: Path, protocol: str = "tcp", environment: dict[str, str] | None = None
-) -> Iterator[Cluster]:
+def cluster(folder: Path, protocol: str = "tcp", options: str = "") -> Iterator[Cluster]:
     """Start a scheduler and a worker that is not started again when it ends."""
     file = folder / "scheduler.json"
-    shared = f"--protocol {protocol} --no-dashboard --scheduler-file {file}"
+    shared = f"--protocol {protocol} --no-dashboard --scheduler-file {file} {options}"
 
-    def start(module: str, arguments: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{module}", *shlex.split(arguments)],
-            cwd=folder,
-            env={**os.environ, **(environment or {})},
-            stderr=subprocess.DEVNULL,
-        )
+    def start(module: str, arguments: str) -> BaseProcess:
+        words = [f"distributed.cli.{module}", *shlex.split(arguments)]
+        process: BaseProcess = get_mp_context().Process(target=run_quietly, args=(folder, words))
+        process.start()
+        return process
 
     scheduler = start("dask_scheduler", f"{shared} --host 127.0.0.1 --port 0")
     worker = start("dask_worker", f"{shared} --no-nanny --nthreads 1")
@@ -58,7 +56,7 @@ def cluster(
     finally:
         for process in (worker, scheduler):
             process.kill()
-            process.wait()
+            process.join()
 
 
 def test_a_lost_scheduler_is_one_error(tmp_path):
@@ -70,7 +68,8 @@ def test_a_lost_scheduler_is_one_error(tmp_path):
             waiting.result(timeout=60)
 
 
-def test_the_loss_of_all_workers_is_reported(tmp_path):
+def test_the_loss_of_all_workers_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "_PERIOD", 0.2)
     messages: list[str] = []
     with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
         client.wait_for_workers(1, timeout=60)
@@ -91,17 +90,14 @@ def test_an_encrypted_cluster(tmp_path):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key}"
     subprocess.run(shlex.split(f"{command} -out {certificate}"), check=True, capture_output=True)
-    tls = {"distributed.comm.tls.ca-file": str(certificate)}
-    for role in ("scheduler", "worker", "client"):
-        tls |= {
-            f"distributed.comm.tls.{role}.cert": str(certificate),
-            f"distributed.comm.tls.{role}.key": str(key),
-        }
-    environment = {
-        f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": file for name, file in tls.items()
+    options = f"--tls-ca-file {certificate} --tls-cert {certificate} --tls-key {key}"
+    tls = {
+        "distributed.comm.tls.ca-file": str(certificate),
+        "distributed.comm.tls.client.cert": str(certificate),
+        "distributed.comm.tls.client.key": str(key),
     }
     X = np.random.default_rng(0).random((200, 5))
-    with cluster(tmp_path, "tls", environment) as processes, dask.config.set(tls):
+    with cluster(tmp_path, "tls", options) as processes, dask.config.set(tls):
         assert processes.address.startswith("tls://")
         with connect(processes.address, timeout=30) as client:
             client.wait_for_workers(1, timeout=60)
