@@ -29,7 +29,7 @@ GAPS = np.where(RNG.random(X.shape) < 0.05, np.nan, X)
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
+def client(forked_workers: None) -> Iterator[Any]:
     """Two processes on this machine."""
     with (
         LocalCluster(
@@ -45,7 +45,7 @@ def client() -> Iterator[Any]:
 
 
 def rows(A: np.ndarray = X) -> da.Array:
-    return da.from_array(A, chunks=(90, 6))
+    return da.from_array(A, chunks=(160, 6))
 
 
 def test_the_number_of_workers_changes_nothing(client: Any) -> None:
@@ -83,7 +83,7 @@ def test_any_model_over_processes(client: Any) -> None:
 
 def test_an_error_of_a_worker_arrives(client: Any) -> None:
     spoilt = X.copy()
-    spoilt[200, 0] = np.inf
+    spoilt[340, 0] = np.inf
     with pytest.raises(
         ValueError, match=r"partition 2 of X: row\(s\) 20, counted from the start of the partition"
     ):
