@@ -36,7 +36,7 @@ PARTS, ROWS = 5, 300
 
 
 @pytest.fixture(scope="module")
-def client():
+def client(forked_workers):
     config = {
         "distributed.scheduler.allowed-failures": 1,
         "distributed.worker.memory.terminate": 0.95,
@@ -84,7 +84,7 @@ def numbers_of(model):
 
 
 def model_with(**misfortune):
-    return KernelPCA(kernel=Deadly(gamma=0.5, **misfortune), approximation=Dictionary(30))
+    return KernelPCA(kernel=Deadly(gamma=0.5, **misfortune), approximation=Dictionary(15))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def run(*words):
 def test_a_folder_is_embedded_part_by_part(client, folder, tmp_path, capsys):
     out, model, again = tmp_path / "OUT", tmp_path / "a.model", tmp_path / "AGAIN"
     address = client.scheduler.address
-    words = ["-m", "kernel-pca", "--dictionary-size", 30, "--gamma", 0.5, "--dask", address]
+    words = ["-m", "kernel-pca", "--dictionary-size", 15, "--gamma", 0.5, "--dask", address]
     assert run("embed", folder, *words, "-o", out, "--save", model) == 0
     said = capsys.readouterr().err
     assert "900 rows in 6 partitions on 2 core(s): about" in said
@@ -140,7 +140,7 @@ def test_a_folder_is_embedded_part_by_part(client, folder, tmp_path, capsys):
     found = np.concatenate(
         [parquet.read_table(file).to_pandas().to_numpy() for file in sorted(out.iterdir())]
     )
-    alone = KernelPCA(gamma=0.5, approximation=Dictionary(30)).fit(
+    alone = KernelPCA(gamma=0.5, approximation=Dictionary(15)).fit(
         np.concatenate([made_rows(number, ROWS) for number in range(3)])
     )
     assert aligned_error(found, alone.embedding_) < 1e-3
