@@ -33,6 +33,7 @@ def main() -> None:
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
         "EIGENSCAPE_SANITIZED": str(source),
+        "EIGENSCAPE_CALLS": os.environ.get("EIGENSCAPE_CALLS", "100"),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }

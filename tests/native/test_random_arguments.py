@@ -1,4 +1,6 @@
-"""Random arguments neither crash nor hang a loop; the loops run in child processes."""
+"""Random arguments neither crash nor hang a loop; the loops run in child processes.
+
+They are part of ``make test-all`` and ``make sanitize``."""
 
 import os
 import subprocess
@@ -10,10 +12,14 @@ from covering import PRODUCT
 
 from eigenscape._native import loops
 
-pytestmark = [pytest.mark.process, pytest.mark.long]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.long,
+    pytest.mark.skipif(not PRODUCT and "EIGENSCAPE_CALLS" not in os.environ, reason="run by make sanitize"),
+]
 
 #: Calls of each loop, and child processes among which the loops are divided.
-CALLS, PROCESSES = int(os.environ.get("EIGENSCAPE_CALLS", "500" if PRODUCT else "100")), 6
+CALLS, PROCESSES = int(os.environ.get("EIGENSCAPE_CALLS", "500")), 6
 SEED = int(os.environ.get("EIGENSCAPE_SEED", "0"))
 
 
