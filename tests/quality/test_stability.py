@@ -37,8 +37,8 @@ from eigenscape.quality.stability import _splits
 
 
 def literal(make, X, F, R1, R2, left_out=None):
-    """Steps 1 and 2 of Bengio sec. 5.3, sentence by sentence, for one split: a distance for each of F, and one
-    for each or for those at the places ``left_out``."""
+    """Steps 1 and 2 of Bengio sec. 5.3, sentence by sentence, for one split: a distance for each of F, then
+    one for each of F or for those at the places ``left_out``."""
     train1, train2 = [*F, *R1], [*F, *R2]
     embedding1, embedding2 = make().fit_transform(X[train1]), make().fit_transform(X[train2])
     regression = LinearRegression().fit(embedding2[: len(F)], embedding1[: len(F)])
