@@ -146,13 +146,18 @@ def _supervise(connection: socket.socket) -> list[str]:
 def _execute(words: list[str]) -> None:
     """Do what Python does with these arguments."""
     isolated = False
-    while (flag := words.pop(0)) not in ("-c", "-m"):
+    while (flag := words.pop(0)) not in ("-c", "-m") and not flag.endswith(".py"):
         if flag == "-W" and words.pop(0) == "ignore":
             warnings.simplefilter("ignore")
         elif flag in ("-I", "-S"):
             isolated = True
         else:
             sys.exit(f"tests/preloaded.py: the argument {flag!r} of Python needs a process of its own")
+    if flag.endswith(".py"):
+        sys.path.insert(0, os.path.dirname(flag))
+        sys.argv = [flag, *words]
+        runpy.run_path(flag, run_name="__main__")
+        return
     name = words.pop(0)
     if not isolated:
         sys.path.insert(0, "" if flag == "-c" else os.getcwd())

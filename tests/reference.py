@@ -587,13 +587,14 @@ def random_pivots(K, size, sum_to_one, seed, blocks):
     """
     rng, chosen = np.random.default_rng(seed), []
     while len(chosen) < size:
-        weights = residual_diagonal(K, chosen, sum_to_one)
+        weights = errors = residual_diagonal(K, chosen, sum_to_one)
         n_proposed = 0
         for block in blocks if chosen else [1]:
             for first, second in rng.random((block, 2)):
                 t = np.searchsorted(np.cumsum(weights), first * weights.sum(), side="right")
-                if len(chosen) < size and residual_diagonal(K, chosen, sum_to_one)[t] > second * weights[t]:
+                if len(chosen) < size and errors[t] > second * weights[t]:
                     chosen.append(int(t))
+                    errors = residual_diagonal(K, chosen, sum_to_one)
             n_proposed += block
             if n_proposed >= len(K):
                 break

@@ -80,6 +80,7 @@ def test_a_limit_of_the_address_space_is_honoured():
 
 @pytest.mark.process
 @needs_proc
+@pytest.mark.usefixtures("forked_python")
 def test_a_fit_that_exceeds_the_limit_fails_with_a_remedy():
     """And not with the MemoryError of an allocation."""
     code = """

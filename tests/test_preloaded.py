@@ -34,6 +34,8 @@ def test_arguments_streams_folder_and_environment(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == [["-c", "a", "b c"], str(tmp_path), "caf\udce9", "text", 5]
     assert (done.returncode, done.stderr) == (0, "error")
     assert run("-I", "-c", "import local", cwd=tmp_path).returncode == 1
+    (tmp_path / "script.py").write_text("import local, sys\nif __name__ == '__main__': print(*sys.argv[1:])")
+    assert run(str(tmp_path / "script.py"), "a", "b").stdout == "a b\n"
 
 
 @pytest.mark.parametrize(

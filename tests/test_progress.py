@@ -127,6 +127,7 @@ def test_a_stage_that_ends_late_disturbs_no_other():
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_progress_goes_to_standard_error():
     code = (
         "import warnings; warnings.simplefilter('error')\n"

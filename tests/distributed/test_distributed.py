@@ -631,6 +631,7 @@ def test_reductions_keep_the_order_of_blocks() -> None:
     assert reduce_blocks(lambda block: list(block), blocks, combine=lambda a, b: a + b) == list(range(40))
 
 
+@pytest.mark.usefixtures("forked_python")
 def test_without_dask_everything_else_works() -> None:
     code = (
         "import sys; sys.modules['dask'] = sys.modules['distributed'] = None\n"

@@ -10,11 +10,11 @@ import pytest
 from damaged_calls import ESTIMATORS
 
 SCRIPT = Path(__file__).with_name("damaged_calls.py")
-#: A process takes seconds to start, so each serves several estimators.
 GROUPS = [["functions", *ESTIMATORS[::2]], ESTIMATORS[1::2]]
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 @pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
 def test_indices_out_of_range_are_refused(names):
     command = [sys.executable, str(SCRIPT), *names]

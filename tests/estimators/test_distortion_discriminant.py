@@ -446,8 +446,8 @@ def test_the_audio_example_recognises_clips() -> None:
     spec = importlib.util.spec_from_file_location("audio_fingerprints", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
-    result = example.experiment(n_train=40, n_test=20, seconds=5.0)
-    assert result.other.shape == (5 * 20 * 19,)
+    result = example.experiment(n_train=20, n_test=10, seconds=4.0)
+    assert result.other.shape == (5 * 10 * 9,)
     assert result.false_positives(0.45) < 0.02
     assert result.false_negatives(0.45) < 0.1
     assert result.false_negatives(0.45, "shift") == 0

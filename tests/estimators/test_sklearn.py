@@ -423,16 +423,6 @@ def test_import_loads_nothing_heavy() -> None:
     assert not heavy & {name.split(".")[0] for name in loaded}
 
 
-@pytest.mark.process
-def test_estimators_load_no_plotting_and_no_dask() -> None:
-    code = (
-        "import sys, numpy; from eigenscape import PCA, Isomap; PCA(1).fit(numpy.eye(3)); print(*sys.modules)"
-    )
-    loaded = run(code).split()
-    assert "eigenscape.estimators.isomap" in loaded
-    assert not {"matplotlib", "polars", "dask"} & set(loaded)
-
-
 def test_every_public_name_is_there() -> None:
     for name in eigenscape.__all__:
         assert getattr(eigenscape, name) is not None

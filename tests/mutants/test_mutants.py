@@ -76,9 +76,15 @@ def test_the_score_leaves_out_equivalent_mutants():
 
 
 @pytest.mark.process
-def test_copies_are_changed_and_restored(tmp_path):
+def test_copies_are_changed_and_restored(tmp_path, monkeypatch):
+    """By a test of its own, since those of the package import what takes seconds."""
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    tests = [tmp_path / "tests" / "test_format.py"]
+    tests[0].parent.mkdir()
+    tests[0].write_text("def test_import():\n    import eigenscape._format\n")
     copy = run.Copy(tmp_path)
-    tests = [run.ROOT / "tests" / "test_format.py"]
     text = (run.SOURCE / "_format.py").read_text()
     harmless = run.Mutant("harmless", "_format.py", "test", text, text + "\n# nothing\n")
     wrong = run.Mutant("wrong", "_format.py", "test", text, text + "\nraise SystemError\n")

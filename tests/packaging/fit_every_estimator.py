@@ -18,7 +18,10 @@ from eigenscape.exceptions import MissingDependencyError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 4))
-ARGUMENTS = {"DistortionDiscriminantAnalysis": {"layers": ((2, 2, 1),)}}
+ARGUMENTS = {
+    "DistortionDiscriminantAnalysis": {"layers": ((2, 2, 1),)},
+    "ProjectionPursuitRegressor": {"cv": 2, "n_terms": 1, "n_init": 1},
+}
 FIT_ARGUMENTS = {
     "AlignedSpectralMaps": {"links": "rows"},
     "DistortionDiscriminantAnalysis": {"distorted": [X + 0.1 * RNG.standard_normal(X.shape)]},

@@ -408,14 +408,18 @@ def test_given_axes_and_figures_are_used(iris, model):
 
 
 @pytest.mark.process
-def test_pyplot_is_not_imported():
+def test_estimators_load_no_plotting_or_dask_and_plots_no_pyplot():
     code = (
-        "import sys, numpy as np; from eigenscape import plot;"
+        "import sys, numpy as np; from eigenscape import PCA, Isomap; PCA(1).fit(np.eye(3));"
+        "print(*sys.modules); from eigenscape import plot;"
         "ax = plot.scatter(np.eye(3), list('abc')); plot.spectrum(np.arange(4.0)); ax.figure.canvas.draw();"
         "assert 'matplotlib.pyplot' not in sys.modules, 'pyplot was imported'"
     )
     allowed = "ignore::DeprecationWarning"  # of pyparsing, in old releases of matplotlib
-    subprocess.run([sys.executable, "-W", "error", "-W", allowed, "-c", code], check=True)
+    command = [sys.executable, "-W", "error", "-W", allowed, "-c", code]
+    loaded = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    assert "eigenscape.estimators.isomap" in loaded
+    assert not {"matplotlib", "polars", "dask"} & set(loaded)
 
 
 def test_isomap_values_and_float32():
