@@ -363,8 +363,9 @@ def test_two_clients_receive_the_events_of_a_fit(explorer):
                 if line.startswith("event: "):
                     kind = line.removeprefix("event: ")
                 elif line.startswith("data: "):
-                    seen[place].append((kind, json.loads(line.removeprefix("data: "))))
-                    if kind == "map":
+                    value = json.loads(line.removeprefix("data: "))
+                    seen[place].append((kind, value))
+                    if kind == "map" and value["parameters"] == {"n_components": 7}:  # not of another fit
                         return
 
     threads = [threading.Thread(target=listen, args=(place,), daemon=True) for place in range(2)]
@@ -372,11 +373,11 @@ def test_two_clients_receive_the_events_of_a_fit(explorer):
         thread.start()
     ready.wait()
     with client_of(explorer) as client:
-        entry = fit(client, "pca", {"n_components": 3})
+        entry = fit(client, "pca", {"n_components": 7})
         for thread in threads:
             thread.join(timeout=60)
         for events in seen:
-            assert [value["id"] for kind, value in events if kind == "map"] == [entry["id"]]
+            assert [value["id"] for kind, value in events if kind == "map"][-1] == entry["id"]
             stages = [value["status"] for kind, value in events if kind == "job" and value["kind"] == "fit"]
             assert "running" in stages
         assert client.delete(f"api/maps/{entry['id']}").status_code == 200
