@@ -146,7 +146,7 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
 def check_enough(name: str, value: object, needed: int, found: int, of: str = "samples") -> None:
     """Raise ValueError if a parameter needs more samples, features or the like than there are."""
     if found < needed:
-        got = f"n_{of.split()[-1]}={found}"
+        got = found if " " in of else f"n_{of}={found}"  # few of the samples may be distinct
         raise ValueError(f"{name}={value!r} needs at least {needed} {of}, got {got}; lower {name}")
 
 

@@ -216,7 +216,7 @@ def test_too_many_neighbours(name, no_work):
 def test_too_many_neighbours_because_of_duplicates(name, no_work):
     X = np.repeat(data(10), 4, axis=0)
     with pytest.raises(
-        ValueError, match=r"n_neighbors=10 .* 11 distinct samples, got n_samples=10; lower n_neighbors"
+        ValueError, match=r"n_neighbors=10 .* 11 distinct samples, got 10; lower n_neighbors"
     ):
         make(name, n_neighbors=10).fit(X)
 
@@ -234,7 +234,7 @@ def test_too_many_components_for_the_samples(name, params):
         params = {}
     parameter = "n_clusters" if name == "clustering" else "n_components"
     with pytest.raises(
-        ValueError, match=rf"{parameter}=50 needs at least \d+ .*samples, got n_samples=40; lower {parameter}"
+        ValueError, match=rf"{parameter}=50 needs at least \d+ .*samples, got (n_samples=)?40; lower {parameter}"
     ):
         make(name, **{parameter: 50}, **params).fit(data())
 

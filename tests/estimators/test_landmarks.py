@@ -560,7 +560,7 @@ def test_more_landmarks_than_different_samples():
     X = np.concatenate([points(10, 3)] * 3)
     with pytest.raises(
         ValueError,
-        match="n_landmarks=12 needs at least 12 distinct samples, got n_samples=10; lower n_landmarks",
+        match="n_landmarks=12 needs at least 12 distinct samples, got 10; lower n_landmarks",
     ):
         LandmarkMDS(n_landmarks=12).fit(X)
 

@@ -143,7 +143,7 @@ def test_a_training_point_is_known_by_its_row(square):
         ({"n_init": 0}, "n_init=0"),
         ({"max_iter": 0}, "max_iter=0"),
         ({"tol": 0}, "tol=0"),
-        ({"n_components": 20}, "n_components=20 needs at least 21 distinct samples, got n_samples=20"),
+        ({"n_components": 20}, "n_components=20 needs at least 21 distinct samples, got 20"),
         ({"metric_params": 3}, "metric_params=3"),
     ],
 )

@@ -136,7 +136,7 @@ def test_lle_by_anchors_recovers_a_roll():
     ("params", "message"),
     [
         ({"n": 2}, r"Anchors\(2\) are too few for n_components=2"),
-        ({"n": 61}, "n=61 needs at least 61 distinct samples, got n_samples=60"),
+        ({"n": 61}, "approximation__n=61 needs at least 61 distinct samples, got 60"),
         ({"n": 0}, "n=0"),
         ({"n": 9, "metric": "cosine"}, "metric='cosine'; leave out approximation"),
         ({"n": 9, "on_disconnected": "largest"}, "anchors need one graph"),

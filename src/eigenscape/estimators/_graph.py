@@ -226,7 +226,7 @@ def check_anchors(
             f"anchors need one graph, got on_disconnected={on_disconnected!r}; use 'connect' or 'raise'"
         )
     refuse_weights(weights, "anchors", "the map counts every sample once")
-    check_enough("n", count, count, len(distinct_rows(X)[0]), "distinct samples")
+    check_enough("approximation__n", count, count, len(distinct_rows(X)[0]), "distinct samples")
     return int(count)
 
 
