@@ -233,9 +233,8 @@ def test_too_many_components_for_the_samples(name, params):
     if params and name not in ("laplacian", "clustering"):
         params = {}
     parameter = "n_clusters" if name == "clustering" else "n_components"
-    with pytest.raises(
-        ValueError, match=rf"{parameter}=50 needs at least \d+ .*samples, got (n_samples=)?40; lower {parameter}"
-    ):
+    message = rf"{parameter}=50 needs at least \d+ .*samples, got (n_samples=)?40; lower {parameter}"
+    with pytest.raises(ValueError, match=message):
         make(name, **{parameter: 50}, **params).fit(data())
 
 
