@@ -215,9 +215,7 @@ def test_too_many_neighbours(name, no_work):
 @pytest.mark.parametrize("name", GRAPH)
 def test_too_many_neighbours_because_of_duplicates(name, no_work):
     X = np.repeat(data(10), 4, axis=0)
-    with pytest.raises(
-        ValueError, match=r"n_neighbors=10 .* 11 distinct samples, got 10; lower n_neighbors"
-    ):
+    with pytest.raises(ValueError, match=r"n_neighbors=10 .* 11 distinct samples, got 10; lower n_neighbors"):
         make(name, n_neighbors=10).fit(X)
 
 
