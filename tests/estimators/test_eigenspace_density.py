@@ -183,7 +183,7 @@ def test_tails_are_those_of_a_gamma_distribution_and_continue_beyond_underflow()
     [
         ({"embedder": KernelPCA}, "must be an estimator with transform"),
         ({"n_mixtures": 0}, "n_mixtures=0"),
-        ({"n_mixtures": 39}, "n_mixtures=39 needs at least 39 training samples, got n_samples=26"),
+        ({"n_mixtures": 39}, "n_mixtures=39 needs at least 39 training samples, got 26"),
         ({"contamination": 0.7}, r"contamination=0.7 must be 'auto' or a number in \(0, 0.5\]"),
         ({"span_distance": "far"}, "span_distance"),
         (
