@@ -148,7 +148,8 @@ def uninstalled():
 def empty_charts(monkeypatch):
     """Leave out the drawings of matplotlib, which take most of the time of a report.
 
-    Reports of every kind of model have theirs in ``test_every_kind_of_model_has_a_report``.
+    ``test_numbers_shown_equal_the_measures`` draws each chart, ``test_every_kind_of_model_has_a_report``
+    those of several models.
     """
     monkeypatch.setattr("eigenscape.app.report._charts._svg", lambda ax, prefix: "<svg/>")  # noqa: ARG005
 
