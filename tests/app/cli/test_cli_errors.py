@@ -197,6 +197,7 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("empty_charts")
 @pytest.mark.parametrize("flag", ["-o", "--plot", "--report", "--save"])
 def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
