@@ -84,7 +84,8 @@ def _render(parameters: np.ndarray, side: int) -> np.ndarray:
         distance = _distance(part, start, sight)
         seen = distance < nearest
         image = np.nonzero(seen)[0]  # of each ray that is seen
-        normal = (start[seen] + distance[seen][:, np.newaxis] * sight[image] - part.center) / np.square(part.radii)
+        point = start[seen] + distance[seen][:, np.newaxis] * sight[image]  # (rays, 3)
+        normal = (point - part.center) / np.square(part.radii)
         cosine = np.einsum("rc,rc->r", normal, towards_light[image]) / np.linalg.norm(normal, axis=1)
         nearest[seen] = distance[seen]
         brightness[seen] = part.albedo * (0.15 + 0.85 * np.maximum(0, cosine))  # ambient light, and the light

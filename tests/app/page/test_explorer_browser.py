@@ -228,7 +228,7 @@ def test_keyboard(page):
     assert page.run("return document.activeElement.id") == "color"
     page.run(
         "window.reached = [];"
-        "addEventListener('focusin', ({target}) => reached.push(target.id || target.getAttribute('aria-label')))"
+        "addEventListener('focusin', ({target}) => reached.push(target.id || target.ariaLabel))"
     )
     press(*80 * [Keys.TAB])
     reached = set(page.run("return reached"))
