@@ -442,6 +442,7 @@ def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
 
 @pytest.mark.long
 @pytest.mark.parametrize("scaling", ["", "--standardize"])
+@pytest.mark.usefixtures("empty_charts")
 def test_reports_and_models_have_the_fingerprint_of_the_rows_as_read(table, tmp_path, scaling):
     report, comparison, model = tmp_path / "r.html", tmp_path / "c.html", tmp_path / "m.model"
     good("embed", table, "-m pca", scaling, "--save", model, "--report", report)
