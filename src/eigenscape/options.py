@@ -757,8 +757,7 @@ def warn_unused(estimator: Any) -> None:
     if isinstance(affinity, str) and affinity == "precomputed_nearest_neighbors":
         unused.append("metric")
     for name in unused:
-        value = getattr(estimator, name, None)
-        if name in declared and not _equal(value, declared[name].default):
+        if name in declared and (value := getattr(estimator, name)) != declared[name].default:
             warn(f"{name}={value!r} is not used with affinity={affinity!r}; leave out {name}")
 
 

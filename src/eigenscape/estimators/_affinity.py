@@ -27,7 +27,7 @@ from eigenscape.estimators._graph import (
     neighborhood_graph,
 )
 from eigenscape.estimators._method import AffinityLike, KernelLike
-from eigenscape.estimators._weights import refuse_weights, vertex_codes, vertex_weights
+from eigenscape.estimators._weights import refuse_weights, vertex_codes
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
@@ -88,23 +88,11 @@ def bind_affinity(
     X: Any, options: AffinityOptions, n_components: int, weights: np.ndarray | None = None
 ) -> GraphSamples | KernelSamples:
     """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
-    if options.neighborhood is not None:
-        return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
-    check_enough("n_components", n_components, n_components + 1, X.shape[0])
-    return KernelSamples(options.kernel().bind(X), options, weights)
-
-
-def graph_samples(
-    X: Any,
-    neighborhood: Neighborhood,
-    n_components: int,
-    edge_weights: EdgeWeights,
-    weights: np.ndarray | None = None,
-) -> GraphSamples:
-    """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
-    graph = neighborhood_graph(X, neighborhood, n_components)
-    weights = vertex_weights(weights, graph.vertex)
-    return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
+    if options.neighborhood is None:
+        check_enough("n_components", n_components, n_components + 1, X.shape[0])
+        return KernelSamples(options.kernel().bind(X), options, weights)
+    graph = neighborhood_graph(X, options.neighborhood, n_components, weights)
+    return GraphSamples(graph, options.neighborhood, options.weights, graph.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +102,7 @@ class GraphSamples:
     graph: SampleGraph
     neighborhood: Neighborhood
     edge_weights: EdgeWeights
-    weights: np.ndarray | None  # of the vertices, the sums over the samples equal to each
+    weights: np.ndarray | None = None  # of the vertices
 
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
@@ -139,7 +127,7 @@ class GraphSamples:
         kernel = split.parts[0].kernel
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
             attributes = {**attributes, "width_": kernel.weight.scale}
-        return self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
+        return self.graph.result(embedding, split.labels, n_components, attributes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from eigenscape.estimators._rows import (
 )
 from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
-from eigenscape.estimators._weights import embed_weighted
+from eigenscape.estimators._weights import class_codes, embed_weighted
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import (
@@ -39,6 +39,8 @@ from eigenscape.quality.loss import (
     squared_errors_between,
 )
 from eigenscape.solvers import SolverConfig
+
+_DEFAULT_SOLVER = Solver()
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -75,6 +77,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     #: so are their rounding errors.
     _max_weight_ratio = 2.0**52
 
+    target_weight: float = 0.0
     verbose: bool = False
     n_jobs: int | None
     eigen_solver: GraphSolver
@@ -112,12 +115,13 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         return self._fit_samples(X)
 
-    def _fit_samples(self, X: Any, sample_weight: Any = None, labels: np.ndarray | None = None) -> Self:
+    def _fit_samples(self, X: Any, sample_weight: Any = None, y: Any = None) -> Self:
         """Validate the samples, embed them and set the attributes.
 
         Only estimators whose ``fit`` accepts weights and classes pass them.
         """
         with fitting(self) as failures:
+            labels = class_codes(y, self.target_weight) if self.target_weight else None
             if not isinstance(X, np.ndarray) and is_collection(X):
                 call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
                 return self
@@ -209,7 +213,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed and self._precomputed_kind() != "kernel"
         tags.input_tags.allow_nan = self._missing
-        tags.target_tags.required = bool(getattr(self, "target_weight", 0))
+        tags.target_tags.required = bool(self.target_weight)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -277,7 +281,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solver(self) -> SolverConfig:
         """Return the eigensolver that the parameters describe."""
         given = self.eigen_solver
-        method, option = (given.method, given) if isinstance(given, Solver) else (given, Solver())
+        method, option = (given.method, given) if isinstance(given, Solver) else (given, _DEFAULT_SOLVER)
         check_solver(method, self._solvers)
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
@@ -322,7 +326,10 @@ class FitResult:
 
     def fitted(self) -> dict[str, Any]:
         """Return all fitted attributes by name."""
-        return {**(spectral_attributes(self.embedding) if self.has_kernel else {}), **self.attributes}
+        if not self.has_kernel:
+            return dict(self.attributes)
+        spectrum = {f"{name}_": value for name, value in self.embedding.spectrum._asdict().items()}
+        return {**spectrum, "kernel_": self.embedding.kernel, **self.attributes}
 
     def coordinates(self) -> np.ndarray:
         """Return the coordinates of all samples, (n_samples, n_components)."""
@@ -330,12 +337,6 @@ class FitResult:
             return self.embedding.transform(self.training)
         coordinates = self.embedding.coordinates
         return coordinates if self.vertex is None else coordinates[self.vertex]
-
-
-def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
-    """Return the fitted attributes that all models with a kernel have."""
-    attributes = {f"{name}_": value for name, value in embedding.spectrum._asdict().items()}
-    return {**attributes, "kernel_": embedding.kernel}
 
 
 class KernelEstimator(Estimator):

@@ -42,7 +42,11 @@ class Neighborhood:
     most: int = 10
 
     def graph(
-        self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
+        self,
+        points: Any,
+        k: int | None,
+        distinct: tuple[np.ndarray, np.ndarray] | None,
+        rows: RowIndex,
     ) -> NeighborGraph:
         """Return the neighbourhood graph of distinct rows.
 
@@ -50,20 +54,20 @@ class Neighborhood:
         ----------
         points : array of shape (m, n_features) or (m, m)
             The distinct rows.
-        first : ndarray of shape (m,)
-            Index of the first sample that is equal to each row.
-        vertex : ndarray of shape (n_samples,)
-            Row that each sample is equal to.
-        rows : RowIndex, optional
-            The index that recognises the rows, if it has been computed.
+        k : int or None
+            The number of neighbours, :meth:`count`.
+        distinct : tuple (first, vertex) or None
+            Index of the first sample that is equal to each row, and the row that each sample is equal to;
+            None if all samples are distinct.
+        rows : RowIndex
+            Index of the samples, which recognises the points if all samples are distinct.
         """
-        option, m, n_samples = self.option, points.shape[0], len(vertex)
-        k, search = self.count(m), option.search
+        option, search = self.option, self.option.search
         if k is not None:
-            check_enough("n_neighbors", k, k + 1, m, "samples" if m == n_samples else "distinct samples")
+            of = "samples" if distinct is None else "distinct samples"
+            check_enough("n_neighbors", k, k + 1, points.shape[0], of)
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
-        distinct = None if m == n_samples else (first, vertex)
         index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
         if isinstance(option, RadiusGraph):
             return radius_graph(index, option.radius)
@@ -123,6 +127,8 @@ class SampleGraph:
         Vertex of each sample.
     attributes : mapping
         Fitted attributes that describe the graph.
+    weights : ndarray of shape (m,) or None
+        Weights of the vertices, the sums over the samples equal to each; None if samples have no weights.
     table : array or None
         The precomputed distances, if equal samples were merged; otherwise None.
     """
@@ -130,6 +136,7 @@ class SampleGraph:
     graph: NeighborGraph
     vertex: np.ndarray
     attributes: Mapping[str, Any]
+    weights: np.ndarray | None = None
     table: Any = None
 
     def result(
@@ -137,18 +144,17 @@ class SampleGraph:
         embedding: Any,
         labels: np.ndarray,
         n_components: int,
-        weights: np.ndarray | None = None,
         attributes: Mapping[str, Any] | None = None,
         *,
         has_kernel: bool = True,
     ) -> FitResult:
         """Return the fit result for an embedding of the vertices, with further fitted attributes.
 
-        ``labels`` are the components of the vertices, and their ``weights`` may be None."""
+        ``labels`` are the components of the vertices."""
         described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
         vertex: np.ndarray | None = self.vertex
         if self.table is not None:
-            first, vertex = self.graph.samples, None
+            first, vertex, weights = self.graph.samples, None, self.weights
             assert first is not None
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
@@ -161,8 +167,12 @@ def component_attributes(labels: np.ndarray) -> dict[str, Any]:
     return {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
 
 
-def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) -> SampleGraph:
-    """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``."""
+def neighborhood_graph(
+    X: Any, neighborhood: Neighborhood, n_components: int, weights: np.ndarray | None = None
+) -> SampleGraph:
+    """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``.
+
+    ``weights`` are the weights of the samples."""
     n_samples = X.shape[0]
     precomputed = neighborhood.option.metric == "precomputed"
     sparse_table = precomputed and sparse.issparse(X)
@@ -178,12 +188,15 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     merged = precomputed and points.shape[1] != m
     if merged:
         points = merge_columns(points, vertex, m) if sparse_table else points[:, first]
-    graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
+    distinct = None if m == n_samples else (first, vertex)
+    graph = replace(neighborhood.graph(points, n_neighbors, distinct, rows), samples=first)
     check_enough("n_components", n_components, n_components + 1, m, "distinct samples")
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if n_neighbors is not None:
         attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}
-    return SampleGraph(graph, vertex, attributes, X if merged else None)
+    if weights is not None:
+        weights = np.bincount(vertex, weights=weights)
+    return SampleGraph(graph, vertex, attributes, weights, X if merged else None)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._parameters import check_parameters
 from eigenscape.estimators._labels import split_labels
 from eigenscape.exceptions import DataRangeError
 from eigenscape.pieces import embed_columns
@@ -84,9 +83,7 @@ def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | No
     -------
     self
     """
-    check_parameters(self)
-    codes = class_codes(y, self.target_weight) if self.target_weight else None
-    return self._fit_samples(X, sample_weight, codes)
+    return self._fit_samples(X, sample_weight, y)
 
 
 def embed_weighted(
@@ -135,11 +132,6 @@ def check_ratio(weights: np.ndarray, largest: float) -> None:
             " is possible: coordinates of samples with smaller weights would be rounding errors; set these"
             " weights to 0, and the samples are placed by transform"
         )
-
-
-def vertex_weights(weights: np.ndarray | None, vertex: np.ndarray) -> np.ndarray | None:
-    """Return the weights of the vertices of a graph: the sums over the samples equal to each."""
-    return None if weights is None else np.bincount(vertex, weights=weights)
 
 
 def refuse_weights(weights: np.ndarray | None, option: str, reason: str) -> None:

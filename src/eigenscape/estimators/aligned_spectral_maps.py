@@ -9,9 +9,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._affinity import graph_samples
+from eigenscape.estimators._affinity import GraphSamples
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._graph import Neighborhood, given_graph
+from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph
 from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
@@ -183,9 +183,11 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             rows = [check_table(each, tables[each.view]) for each in maps]
             linked = linked_rows(links, names, [table.shape[0] for table in rows])
             check_enough_links(linked, names, n_components)
-            samples = [graph_samples(table, neighborhood, n_components, "binary") for table in rows]
+            graphs = [neighborhood_graph(table, neighborhood, n_components) for table in rows]
+            kind = neighborhood.option.weights or "binary"
+            samples = [GraphSamples(graph, neighborhood, kind) for graph in graphs]
             splits = [each.split(self.on_disconnected) for each in samples]  # each in one part
-            pairs = linked_vertices([each.graph for each in samples], linked)
+            pairs = linked_vertices(graphs, linked)
             views = Views.of([split.parts[0].kernel for split in splits], pairs)
             coupling, losses = self.coupling, None
             if coupling == "auto":
