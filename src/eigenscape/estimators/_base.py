@@ -289,10 +289,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
         tol = 1e-10 if option.tol is None else option.tol
-        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs)
-
-    def _solver_option(self) -> Solver:
-        return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)
+        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs, storage=option.storage)
 
 
 @dataclass(frozen=True, eq=False)

@@ -184,15 +184,9 @@ class KernelPCA(InverseMixin, KernelEstimator):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
         similarity, attributes = self._bind(TrainingRows(X))
-        model = kernel_pca(
-            similarity,
-            self.n_components,
-            self._solver(),
-            order=self.order,
-            storage=self._solver_option().storage,
-            weights=weights,
-        )
-        return FitResult(with_components(model, self.n_components, self.order), attributes)
+        n, solver, order = self.n_components, self._solver(), self.order
+        model = kernel_pca(similarity, n, solver, order=order, weights=weights)
+        return FitResult(with_components(model, n, order), attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""

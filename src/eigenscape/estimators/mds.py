@@ -159,7 +159,6 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             order=self.order,
             indefinite=self.indefinite,
             centering=self._centering_weights(n_points(distance.X)),
-            storage=self._solver_option().storage,
             weights=weights,
         )
         model = with_components(model, self.n_components, self.order)
