@@ -262,11 +262,7 @@ def eigenmaps_of_parts(
 
 
 def with_labels(
-    split: Split,
-    samples: GraphSamples | KernelSamples,
-    labels: np.ndarray,
-    target_weight: float,
-    seed: int,
+    split: Split, samples: GraphSamples | KernelSamples, labels: np.ndarray, target_weight: float, seed: int
 ) -> Split:
     """Return the parts of a graph with the classes of its samples mixed into their affinities."""
     assert isinstance(samples, GraphSamples)  # checked by check_eigenmaps

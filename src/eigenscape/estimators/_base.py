@@ -22,22 +22,13 @@ from eigenscape._numbers import match_dtype
 from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._method import GraphSolver, Method, Seed
-from eigenscape.estimators._rows import (
-    check_coordinates,
-    check_input,
-    check_pairs,
-    check_weights,
-)
+from eigenscape.estimators._rows import check_coordinates, check_input, check_pairs, check_weights
 from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import class_codes, embed_weighted
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
 from eigenscape.pieces import AnyEmbedding
-from eigenscape.quality.loss import (
-    kernel_loss,
-    kernel_loss_curve,
-    squared_errors_between,
-)
+from eigenscape.quality.loss import kernel_loss, kernel_loss_curve, squared_errors_between
 from eigenscape.solvers import SolverConfig
 
 _DEFAULT_SOLVER = Solver()

@@ -42,11 +42,7 @@ class Neighborhood:
     most: int = 10
 
     def graph(
-        self,
-        points: Any,
-        k: int | None,
-        distinct: tuple[np.ndarray, np.ndarray] | None,
-        rows: RowIndex,
+        self, points: Any, k: int | None, distinct: tuple[np.ndarray, np.ndarray] | None, rows: RowIndex
     ) -> NeighborGraph:
         """Return the neighbourhood graph of distinct rows.
 

@@ -212,10 +212,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(
-        self,
-        X: Any,
-        weights: np.ndarray | None = None,
-        labels: np.ndarray | None = None,
+        self, X: Any, weights: np.ndarray | None = None, labels: np.ndarray | None = None
     ) -> FitResult:
         n_components, diagonal = self.n_components, self.include_diagonal
         options, solver = AffinityOptions.of(self, "local"), self._solver()

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._distances import (
-    DistanceSpectrum,
-    DistanceSpectrumMixin,
-    bind_distance,
-)
+from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import fit_weighted

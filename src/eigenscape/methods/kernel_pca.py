@@ -8,12 +8,7 @@ import numpy as np
 
 from eigenscape._parameters import check_enough
 from eigenscape._warnings import warn
-from eigenscape.eigenfunctions import (
-    Eigenfunctions,
-    Embedding,
-    RootScale,
-    measured_eigenfunctions,
-)
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale, measured_eigenfunctions
 from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center

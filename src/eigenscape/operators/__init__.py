@@ -1,13 +1,7 @@
 """Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
 from eigenscape.operators.centered_rows import CenteredRows, FactoredOperator, ScatterOperator, weighted_mean
-from eigenscape.operators.gram import (
-    BlockedOperator,
-    DenseOperator,
-    Operator,
-    SparseOperator,
-    as_operator,
-)
+from eigenscape.operators.gram import BlockedOperator, DenseOperator, Operator, SparseOperator, as_operator
 from eigenscape.operators.similarity import gram
 from eigenscape.operators.wrapped import (
     CenteredOperator,
