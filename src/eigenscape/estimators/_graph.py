@@ -21,10 +21,10 @@ from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph,
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, canonical_csr, distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
-from eigenscape.kernels.affinity import GraphAffinity, edge_weight
-from eigenscape.kernels.base import as_float64
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
+from eigenscape.kernels.base import BoundKernel, as_float64
 from eigenscape.options import EdgeWeights, Graph, KNNGraph, Metric, RadiusGraph
-from eigenscape.pieces import embed_columns, merge_columns, split_graph
+from eigenscape.pieces import Action, Affinity, Split, embed_columns, merge_columns, split_graph
 
 #: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
@@ -35,11 +35,12 @@ ON_DISCONNECTED = ("connect", "whole", "raise")
 
 @dataclass(frozen=True)
 class Neighborhood:
-    """A graph of samples, with the number of threads and of neighbours by default."""
+    """A graph of samples, with the number of threads and of neighbours by default, and weights of edges."""
 
     option: Graph
     n_jobs: int | None
     most: int = 10
+    edge_weights: EdgeWeights = "binary"
 
     def graph(
         self, points: Any, k: int | None, distinct: tuple[np.ndarray, np.ndarray] | None, rows: RowIndex
@@ -123,6 +124,8 @@ class SampleGraph:
         Vertex of each sample.
     attributes : mapping
         Fitted attributes that describe the graph.
+    neighborhood : Neighborhood
+        The description of the graph.
     weights : ndarray of shape (m,) or None
         Weights of the vertices, the sums over the samples equal to each; None if samples have no weights.
     table : array or None
@@ -132,22 +135,41 @@ class SampleGraph:
     graph: NeighborGraph
     vertex: np.ndarray
     attributes: Mapping[str, Any]
+    neighborhood: Neighborhood
     weights: np.ndarray | None = None
     table: Any = None
+
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
+        """Return the affinities of the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
+        split, kind = split_graph(self.graph, on_disconnected, max_components), self.neighborhood.edge_weights
+        kernels: list[BoundKernel]
+        if kind == "local":
+            m = self.graph.n_vertices
+            k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
+            assert k is not None
+            kernels = [local_affinity(part, k) for part in split.parts]
+        else:
+            width = self.neighborhood.option.width
+            kernels = [
+                GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
+            ]
+        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
         self,
         embedding: Any,
-        labels: np.ndarray,
+        split: Split,
         n_components: int,
         attributes: Mapping[str, Any] | None = None,
         *,
         has_kernel: bool = True,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, with further fitted attributes.
-
-        ``labels`` are the components of the vertices."""
-        described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
+        """Return the fit result for an embedding of the vertices, with further fitted attributes."""
+        labels = split.labels[self.vertex]
+        described = {**component_attributes(labels), **self.attributes, **(attributes or {})}
+        kernel = getattr(split.parts[0], "kernel", None)
+        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
+            described["width_"] = kernel.weight.scale
         vertex: np.ndarray | None = self.vertex
         if self.table is not None:
             first, vertex, weights = self.graph.samples, None, self.weights
@@ -192,7 +214,7 @@ def neighborhood_graph(
         attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}
     if weights is not None:
         weights = np.bincount(vertex, weights=weights)
-    return SampleGraph(graph, vertex, attributes, weights, X if merged else None)
+    return SampleGraph(graph, vertex, attributes, neighborhood, weights, X if merged else None)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:

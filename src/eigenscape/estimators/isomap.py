@@ -223,7 +223,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
         spectrum = DistanceSpectrum(distance, measures[0]) if len(maps) == 1 else None
         embedding = join(maps, split, n, graph.weights)
-        return graph.result(embedding, split.labels, n, {"_spectrum_": spectrum})
+        return graph.result(embedding, split, n, {"_spectrum_": spectrum})
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.

@@ -216,7 +216,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         if self.approximation is not None:
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
             attributes = anchor_attributes(model)
-            return graph.result(model, split.labels, n_components, attributes)
+            return graph.result(model, split, n_components, attributes)
         maps = [
             locally_linear_embedding(
                 part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
@@ -224,7 +224,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             for part, gram, measure in zip(split.parts, grams, split.weights_of(graph.weights), strict=True)
         ]
         embedding = join(maps, split, n_components, graph.weights)
-        return graph.result(embedding, split.labels, n_components)
+        return graph.result(embedding, split, n_components)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.
