@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -325,6 +326,63 @@ class FitResult:
             return self.embedding.transform(self.training)
         coordinates = self.embedding.coordinates
         return coordinates if self.vertex is None else coordinates[self.vertex]
+
+
+def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001
+    """Fit the embedding of ``X``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : ignored
+        Not used, present for API consistency.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
+
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight)
+
+
+def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
+    """Fit the embedding of ``X``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : array-like of shape (n_samples,), optional
+        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, None, NaN and empty text
+        mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
+
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight, y)
 
 
 class KernelEstimator(Estimator):

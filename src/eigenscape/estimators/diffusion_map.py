@@ -16,9 +16,8 @@ from eigenscape.estimators._affinity import (
     eigenmaps_of_parts,
     with_labels,
 )
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence, Metric
 from eigenscape.pieces import Affinity, OnDisconnected, join

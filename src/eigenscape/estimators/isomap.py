@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._ordinal import ordinal_isomap_result
-from eigenscape.estimators._weights import fit_weighted, refuse_weights
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import geodesic_dtype, isomap
 from eigenscape.methods.kernel_pca import with_components

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
@@ -17,7 +17,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigenscape._parameters import Limits
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._graph import (
     Neighborhood,
     anchor_attributes,
@@ -17,7 +17,7 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_weighted, refuse_weights
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.anchors import anchored_lle
