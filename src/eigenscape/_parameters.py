@@ -6,7 +6,6 @@ attribute ``_limits``.
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import math
 import numbers
@@ -186,32 +185,12 @@ def _declared(cls: type) -> Mapping[str, Parameter]:
 declared_parameters: Callable[[Any], Mapping[str, Parameter]] = cache(_declared)
 
 
-class _Unknown:
-    """Replacement for a name in an annotation that is imported for type checkers only."""
-
-    def __class_getitem__(cls, _: object) -> type[_Unknown]:
-        return cls
-
-
-class _Names(dict[str, Any]):
-    """Names in annotations: array types become lists, undefined names :class:`_Unknown`."""
-
-    def __init__(self, scope: dict[str, Any]) -> None:
-        super().__init__(ArrayLike=list)
-        self.scope = scope
-
-    def __missing__(self, name: str) -> Any:
-        if name in self.scope or hasattr(builtins, name):
-            raise KeyError(name)  # eval goes on to look in the globals and builtins
-        return _Unknown
-
-
 def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[Any, ...]]:
     """Return the names of the types in an annotation, the values of its Literals, and classes of options."""
     scope = inspect.unwrap(cls.__init__).__globals__  # type: ignore[misc]
     holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
     try:
-        hint = get_type_hints(holder, scope, _Names(scope))["parameter"]
+        hint = get_type_hints(holder, scope, {"ArrayLike": list})["parameter"]
     except (NameError, AttributeError, TypeError, SyntaxError):
         return ("Any",), (), ()
     names: list[str] = []

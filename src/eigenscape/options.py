@@ -55,9 +55,12 @@ __all__ = [
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
 #: A named neighbour search, an index, or neighbours that have been computed.
-Search: TypeAlias = (
-    'Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]'
-)
+if TYPE_CHECKING:
+    Search: TypeAlias = (
+        Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
+    )
+else:  # classes that take long to import
+    Search = Literal["auto", "exact", "approximate"] | tuple[Any, Any]
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 #: Metrics that are known without a look into scikit-learn.
