@@ -161,6 +161,29 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"{name}={value!r} must be a positive number")
 
 
+def check_number(
+    name: str, value: object, low: float = -math.inf, high: float = math.inf, *, above: bool = False
+) -> float:
+    """Return ``value`` as a float, or raise ValueError if it is not in [low, high].
+
+    If ``above``, the lower bound is excluded.
+    """
+    number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    inside = math.isfinite(number) and low <= number <= high
+    if not inside or (above and number == low):
+        bounds = [] if low == -math.inf else [f"above {low:g}" if above else f"of at least {low:g}"]
+        bounds += [] if high == math.inf else [f"at most {high:g}"]
+        text = " and ".join(bounds)
+        raise ValueError(f"{name}={value!r} must be a finite number{' ' if text else ''}{text}")
+    return number
+
+
+def check_random_state(random_state: object) -> None:
+    """Raise ValueError unless ``random_state`` is None or a non-negative integer."""
+    if random_state is not None and (not isinstance(random_state, numbers.Integral) or int(random_state) < 0):
+        raise ValueError(f"random_state={random_state!r} must be a non-negative integer or None")
+
+
 def check_gamma(kernel: object, gamma: object) -> None:
     """Raise ValueError unless a kernel width is positive or None; "poly" and "sigmoid" take any number."""
     if gamma is None:
