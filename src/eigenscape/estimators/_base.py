@@ -32,6 +32,7 @@ from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import kernel_loss, kernel_loss_curve, squared_errors_between
 from eigenscape.solvers import SolverConfig
 
+#: The options if ``eigen_solver`` is the name of a method.
 _DEFAULT_SOLVER = Solver()
 
 

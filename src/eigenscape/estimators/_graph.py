@@ -167,7 +167,7 @@ class SampleGraph:
         """Return the fit result for an embedding of the vertices, with further fitted attributes."""
         labels = split.labels[self.vertex]
         described = {**component_attributes(labels), **self.attributes, **(attributes or {})}
-        kernel = getattr(split.parts[0], "kernel", None)
+        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
         if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
             described["width_"] = kernel.weight.scale
         vertex: np.ndarray | None = self.vertex
