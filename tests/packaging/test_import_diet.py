@@ -26,7 +26,7 @@ for name in sys.argv[1:]:
     os._exit(0)
 """
 #: Estimators, and the number of modules of the package that a fit may import.
-_MOST = {"LaplacianEigenmaps": 130, "Isomap": 130, "KernelPCA": 120}
+_MOST = {"LaplacianEigenmaps": 130, "Isomap": 130, "KernelPCA": 120, "SpectralClustering": 130}
 #: Parts of the package, and packages, that none of these fits needs.
 _UNNEEDED = (
     "eigenscape.app",

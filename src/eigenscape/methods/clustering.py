@@ -40,7 +40,8 @@ def cluster_centers(
     """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers.
 
     A run has at most 300 iterations and ends when the centres move by less than 1e-4 of the mean variance of
-    the features. ``weights`` (n,) are the weights of the rows; None if all are 1."""
+    the features; the best one continues until no row changes its cluster. ``weights`` (n,) are the weights of
+    the rows; None if all are 1."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     weights = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     mean = np.average(X, axis=0, weights=weights)
@@ -53,7 +54,9 @@ def cluster_centers(
         improve_centers(X, weights, centers, 300, tol, inertia)
         return float(inertia[0]), centers
 
-    return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
+    centers = min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]
+    improve_centers(X, weights, centers, 300, 0.0, np.empty(1))
+    return centers
 
 
 def discretizing_rotation(Z: np.ndarray, seed: int, weights: np.ndarray | None = None) -> np.ndarray:
