@@ -179,7 +179,7 @@ def median_of_singles(model: Any, new: Any, count: int) -> dict[str, float]:
 
 @cache
 def warm_up(text: str) -> dict[str, float]:
-    """Fit a few points, for late imports and what peers compile, and return the times; once for equal jobs."""
+    """Return the times of a fit of a few points, which imports and compiles; once for equal jobs."""
     job = Job(**json.loads(text))
     large = job.n > LARGE_WARM_UP_SIZE and uses_numba(job)
     tiny = rows(job.data, LARGE_WARM_UP_SIZE if large else WARM_UP_SIZE, job.dtype)
