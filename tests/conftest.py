@@ -16,6 +16,8 @@ from hypothesis import settings
 from preloaded import open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
+# Once: pytest's option log_level sets the level again six times a test, which takes half a millisecond.
+logging.getLogger().setLevel(logging.INFO)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
 #: As in covering.py, which imports the package: a package that cannot be imported must fail the tests, not
