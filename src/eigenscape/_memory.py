@@ -23,8 +23,6 @@ _GROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-#: Limits from here on are none: version 1 has 2**63 rounded to pages, version 2 the word ``max``.
-_NO_LIMIT = 2**62
 
 
 def available_bytes() -> int:
@@ -64,12 +62,12 @@ def _process_bytes() -> Iterator[int]:
 def _container_bytes(root: Path, own: Path) -> Iterator[int]:
     """Yield what the limit of each control group of the process leaves."""
     for folder, files in _control_groups(root, own):
-        yield from _group_bytes(folder, files)
+        yield from _group_bytes(folder, *files)
 
 
 @cache
 def _control_groups(root: Path, own: Path) -> tuple[tuple[Path, tuple[str, str, str]], ...]:
-    """Return the control groups of the process and their parents up to the root with their ``_GROUP_FILES``.
+    """Return the existing control groups of the process and their parents, each with its ``_GROUP_FILES``.
 
     ``own`` lists the groups, as ``0::/path`` (version 2) or ``5:memory:/path`` (version 1, where memory has a
     hierarchy of its own). Within a container the root is usually the group of the container.
@@ -89,17 +87,14 @@ def _control_groups(root: Path, own: Path) -> tuple[tuple[Path, tuple[str, str, 
     for top, path in hierarchies.items():
         group = top / path.lstrip("/")
         folders += [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
-    return tuple(
-        (folder, files) for folder in folders for files in _GROUP_FILES if (folder / files[0]).exists()
-    )
+    return tuple((each, files) for each in folders for files in _GROUP_FILES if (each / files[0]).exists())
 
 
-def _group_bytes(folder: Path, files: tuple[str, str, str]) -> Iterator[int]:
+def _group_bytes(folder: Path, limit: str, used: str, reclaimable: str) -> Iterator[int]:
     """Yield what the limit of one control group leaves, if it has one."""
-    limit, used, reclaimable = files
     try:
         text = (folder / limit).read_text().strip()
-        if text == "max" or int(text) >= _NO_LIMIT:
+        if text == "max" or int(text) >= 2**62:  # no limit; version 1 has 2**63 rounded to pages
             return
         usage = int((folder / used).read_text())
     except (OSError, ValueError):

@@ -111,13 +111,9 @@ class Dissimilarity:
 def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
     """Return a function that computes the squared distances (n,) of training point ``i`` to all."""
     X = distance.X
-    kernel = distance.kernel if isinstance(distance, BoundPairwise) else None
-    plain = (
-        isinstance(kernel, HalfSquaredDistance)
-        and kernel.metric in ("euclidean", "l2")
-        and not kernel.metric_params
-    )
-    if not plain:
+    kernel: Any = distance.kernel if isinstance(distance, BoundPairwise) else None
+    euclidean = isinstance(kernel, HalfSquaredDistance) and kernel.metric in ("euclidean", "l2")
+    if not euclidean or kernel.metric_params:
         return lambda i: -2.0 * distance(X[i : i + 1])[0]
     if is_sparse(X):
         lengths = X.power(2).sum(axis=1)

@@ -75,13 +75,10 @@ def knee(values: np.ndarray) -> int:
 def _line_errors(values: np.ndarray) -> np.ndarray:
     """Return the squared errors of the lines of least squares through the first 1, 2, ... values."""
     x, y = np.arange(len(values)), values - values[0]
-    count = x + 1
-    total = np.cumsum(y)
-    xx = count * (count**2 - 1) / 12  # sums about the means
-    xx[0] = 1  # a single value has no slope
+    count, total = x + 1, np.cumsum(y)
+    xx = np.maximum(count * (count**2 - 1) / 12, 0.5)  # about the means; a single value has no slope
     xy = np.cumsum(x * y) - x / 2 * total
-    yy = np.cumsum(y**2) - total**2 / count
-    return np.maximum(yy - xy**2 / xx, 0)
+    return np.maximum(np.cumsum(y**2) - total**2 / count - xy**2 / xx, 0)
 
 
 def metric_mds(dissimilarities: np.ndarray, n_components: int, max_iter: int, tol: float) -> Layout:
