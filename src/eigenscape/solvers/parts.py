@@ -20,17 +20,24 @@ from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
 from eigenscape.solvers.width import reordered
 
 _EPS = np.finfo(np.float64).eps
-#: Corrections of all vectors, steps of conjugate gradients for each, and the reduction of the residual.
-_CORRECTIONS, _STEPS, _REDUCTION = 12, 120, 1e-3
+#: Corrections of all vectors, and the reduction of the residual by each.
+_CORRECTIONS, _REDUCTION = 12, 1e-3
+#: Steps of conjugate gradients for a correction, if a hierarchy or sparse factors follow and if not: compact
+#: clusters need 5 to 15 steps; clusters within clusters 60, and a hierarchy is seven times as fast.
+FEW_STEPS, MOST_STEPS = 25, 120
 
 
 def solve_parts(
-    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
+    problem: SemidefiniteProblem,
+    matrix: sparse.csr_array,
+    count: int,
+    solver: SolverConfig,
+    most_steps: int = MOST_STEPS,
 ) -> SolverResult:
     """Solve in the space of ``solver.parts`` and of corrections.
 
-    There must be more parts than pairs. The result is not converged if the corrections decrease too slowly,
-    or if there is a smaller eigenvalue within a part.
+    There must be more parts than pairs. The result is not converged if a correction takes ``most_steps``
+    steps or more, or if there is a smaller eigenvalue within a part.
     """
     assert solver.parts is not None
     # The vertices of a part are renumbered one after the other, so that neighbours are close in memory.
@@ -52,11 +59,11 @@ def solve_parts(
             size = np.linalg.norm(residual, axis=0)
             allowed = solver.tol / 2 * values + 16 * _EPS * problem.bound
             converged = bool((size <= allowed)[:wanted].all())
-            if converged or steps >= (solver.max_iter or _CORRECTIONS * _STEPS):
+            if converged or steps >= (solver.max_iter or _CORRECTIONS * most_steps):
                 break
-            Z, taken = _corrections(product, U, values, residual, allowed)
+            Z, taken = _corrections(product, U, values, residual, allowed, most_steps)
             steps += taken
-            if taken >= _STEPS:  # parts that are not clusters
+            if taken >= most_steps:  # parts that are not clusters
                 break
             for _ in range(2):  # the second time for what rounding left
                 Z -= U @ (U.T @ Z)
@@ -100,7 +107,12 @@ def _quotient(
 
 
 def _corrections(
-    product: Product, U: sparse.csr_array, values: np.ndarray, residual: np.ndarray, allowed: np.ndarray
+    product: Product,
+    U: sparse.csr_array,
+    values: np.ndarray,
+    residual: np.ndarray,
+    allowed: np.ndarray,
+    most_steps: int,
 ) -> tuple[np.ndarray, int]:
     """Solve ``(A - l) z = -r`` orthogonally to ``U`` by conjugate gradients, for all columns at once."""
 
@@ -113,7 +125,7 @@ def _corrections(
     goal = np.maximum(_REDUCTION**2 * old, (0.1 * allowed) ** 2)
     tiny = np.finfo(np.float64).tiny
     steps = 0
-    while steps < _STEPS and (old > goal).any():
+    while steps < most_steps and (old > goal).any():
         steps += 1
         q = product(p)
         q -= p * values

@@ -30,7 +30,7 @@ from eigenscape.solvers.factored import solve_factored
 from eigenscape.solvers.krylov import KrylovOptions, block_krylov
 from eigenscape.solvers.lanczos import has_smaller
 from eigenscape.solvers.pairs import EigenPairs, angles, with_residuals
-from eigenscape.solvers.parts import solve_parts
+from eigenscape.solvers.parts import FEW_STEPS, MOST_STEPS, solve_parts
 from eigenscape.solvers.policy import (
     DENSE_POINTS,
     DENSE_PRINCIPAL_POINTS,
@@ -259,7 +259,7 @@ def _run(
         restarts = solver.max_iter or (MOST_RESTARTS if is_last else plan.restarts)
         return solve_lanczos(problem, matrix, count, solver, restarts, give_up=not is_last)
     if method == "parts":
-        return solve_parts(problem, matrix, count, solver)
+        return solve_parts(problem, matrix, count, solver, FEW_STEPS if plan.thin else MOST_STEPS)
     thin = plan.needs_sparse_factors(matrix)
     if method == "multilevel":
         return solve_multilevel(problem, matrix, count, solver, thin)
