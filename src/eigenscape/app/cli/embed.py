@@ -49,8 +49,8 @@ def embed(
     """
     if not any((writing.out, writing.plot, writing.report, writing.save)):
         raise CommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
-    if writing.compact is not None and writing.compact_size and not (writing.save or writing.report):
-        raise CommandError("--compact needs --save MODEL or --report FILE.html")
+    if writing.compact_size is not None and not writing.save:
+        raise CommandError("--compact needs --save MODEL")
     cls = estimator_class(method)
     chosen = options.chosen_parameters(ctx, cls)
     if dask is not None:

@@ -129,8 +129,7 @@ class OutputOptions:
         min=0,
     )
     compact: str | None = _writing(
-        "Save M representative rows instead of all rows, and let the report place new rows by them. Without"
-        " a value, M is chosen automatically.",
+        "Save M representative rows instead of all rows. Without a value, M is chosen automatically.",
         "[M]",
     )
     spreadsheet_safe: bool = _writing(

@@ -145,7 +145,7 @@ class Run:
 
         rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
         timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
-        more: dict[str, Any] = {"timings": timings, "compact": self.compact, **self.report_arguments()}
+        more: dict[str, Any] = {"timings": timings, **self.report_arguments()}
         write_report(self.writing.report, self.estimator, self.table, **more)
 
     def report_arguments(self) -> dict[str, Any]:
