@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import eigenscape
 from eigenscape.app.cli.app import app
-from eigenscape.app.io.models import fingerprint
 from eigenscape.app.methods import all_methods
 from eigenscape.options import RadiusGraph
 
@@ -438,15 +437,3 @@ def test_pipelines_of_other_steps_are_not_saved(tmp_path, flowers):
     with pytest.raises(eigenscape.exceptions.ModelFileError, match="StandardScaler"):
         eigenscape.save(model, tmp_path / "m")
     assert not (tmp_path / "m").exists()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("scaling", ["", "--standardize"])
-def test_reports_and_models_have_the_fingerprint_of_the_rows_as_read(table, tmp_path, scaling):
-    report, comparison, model = tmp_path / "r.html", tmp_path / "c.html", tmp_path / "m.model"
-    good("embed", table, "-m pca", scaling, "--save", model, "--report", report)
-    good("compare", table, "-m pca -m kpca", scaling, "--report", comparison)
-    expected = fingerprint(eigenscape.io.read(table).array)
-    assert eigenscape.io.describe(model)["fingerprint"] == expected
-    for path in (report, comparison):
-        assert expected in path.read_text("utf-8")

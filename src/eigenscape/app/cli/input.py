@@ -208,8 +208,7 @@ class SavedModel:
 
 def load_model(path: str) -> SavedModel:
     """Load a model file."""
-    from eigenscape.app.io.models import describe, load
-    from eigenscape.app.io.saving import split_scaler
+    from eigenscape.app.io.models import describe, load, split_scaler
 
     model, header = load(path), describe(path)
     scaler, estimator = split_scaler(model)

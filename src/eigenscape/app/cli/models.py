@@ -39,7 +39,7 @@ def info(
     ] = False,
     display: Annotated[Display, Only("as_json")],
 ) -> None:
-    """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
+    """Print the method, parameters, training size and spectrum of a model file.
 
     Examples
 

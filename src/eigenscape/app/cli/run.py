@@ -184,8 +184,7 @@ class Run:
             return None
         from sklearn.pipeline import Pipeline
 
-        from eigenscape.app.io.models import describe
-        from eigenscape.app.io.saving import save
+        from eigenscape.app.io.models import describe, save
 
         path, table, compact = self.writing.save, self.table, self.compact
         notes = {**reader.column_notes(table, self.reading), "command": self.command}
@@ -198,8 +197,7 @@ class Run:
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])
-        data = None if reader.is_streamed(self.rows) or table.kind == "edges" else self.rows
-        save(model, path, compact=compact, force=self.writing.force, notes=json.dumps(notes), data=data)
+        save(model, path, compact=compact, force=self.writing.force, notes=json.dumps(notes))
         compacted = describe(path)["compact"]
         if compacted is not None:
             kept = "no rows" if compacted["size"] is None else f"{compacted['size']} rows"

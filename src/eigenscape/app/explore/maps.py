@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from eigenscape.app.explore.data import spread_rows
-from eigenscape.app.io.saving import split_scaler
+from eigenscape.app.io.models import split_scaler
 
 #: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
 #: this multiple of the distances between nearest points.

@@ -19,8 +19,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save, split_scaler
+from eigenscape.app.io.models import load, save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
 from eigenscape.app.report._measures import Measures, reconstruction_error
 from eigenscape.app.report._points import as_points
