@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.missing import Imputation
     from eigenscape.app.io.table import Table
 
 #: Number of column names that a message shows.
@@ -241,7 +241,7 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
         "label": table.label_name,
         "id": table.id_name,
         "categories": table.categories or None,
-        "imputation": table.imputation and table.imputation.to_notes(),
+        "imputation": table.imputation and {"means": table.imputation.means.tolist()},
     }
     notes |= {name: getattr(options, name) for name in ("size", "use_rep", "layer", "obsp")}
     return {name: value for name, value in notes.items() if value is not None}
@@ -278,13 +278,12 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
 
 def _new_missing(missing: str, imputation: Imputation | None) -> str:
     """Return how missing values of new rows are treated."""
-    method = None if imputation is None else imputation.method
-    if missing in ("mean", "ppca") and missing != method:
+    if missing == "mean" and imputation is None:
         raise CommandError(
-            f"--missing {missing} needs a model that was fitted with it, which has the values to fill in;"
-            " use --missing drop"
+            "--missing mean needs a model that was fitted with it, which has the values to fill in; use"
+            " --missing drop"
         )
-    return missing or method or "error"
+    return missing or ("error" if imputation is None else "mean")
 
 
 def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:
@@ -307,10 +306,8 @@ def print_missing(table: Table, quiet: bool) -> None:
         )
     found = table.imputation
     if found is not None and found.n_values:
-        by = "the mean of its column" if found.method == "mean" else "probabilistic PCA"
-        error = f" (error on hidden values: {found.error:.2f} of their spread)" if found.error else ""
         print_message(
             f"filled in {_count(found.n_values, 'missing value')} in {_count(found.n_rows, 'row')}, each by"
-            f" {by}{error}",
+            " the mean of its column",
             quiet,
         )

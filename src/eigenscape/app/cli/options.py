@@ -85,10 +85,10 @@ class InputOptions:
     exclude: str | None = _reading("Columns not to use, in the form of --columns.", "A,B,C")
     encode: str | None = _reading("Use text columns, too: a column of 0 and 1 for each value.", "onehot")
     missing: str = _reading(
-        "Treatment of missing values: an error, drop their rows, fill in the mean of the column or what"
-        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca)."
-        " Default: error; for a saved model as for its training rows.",
-        "error|drop|mean|ppca|keep",
+        "Treatment of missing values: an error, drop their rows, fill in the mean of the column, or keep"
+        " them (probabilistic-pca, factor-analysis, mixture-ppca). Default: error; for a saved model as for"
+        " its training rows.",
+        "error|drop|mean|keep",
         default="",
         show_default=False,
     )

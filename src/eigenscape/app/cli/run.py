@@ -187,7 +187,7 @@ class Run:
         from eigenscape.app.io.models import describe, save
 
         path, table, compact = self.writing.save, self.table, self.compact
-        notes = {**reader.column_notes(table, self.reading), "command": self.command}
+        notes = {**reader.column_notes(table, self.reading), "n_rows": self.n_rows, "command": self.command}
         if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
             notes["training_labels"] = output.label_notes(table.labels)
             if notes["training_labels"] is None:

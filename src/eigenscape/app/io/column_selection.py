@@ -11,9 +11,9 @@ from eigenscape.app.io.table import KINDS, format_names
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
-    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.missing import Imputation
 
-MISSING = ("error", "drop", "keep", "mean", "ppca")
+MISSING = ("error", "drop", "keep", "mean")
 #: Kinds of columns by the type that ``dtype:TYPE`` names.
 DTYPES: dict[str, tuple[str, ...]] = {
     "float": ("float",),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.imputation import Imputation
+from eigenscape.app.io.missing import Imputation
 from eigenscape.app.io.table import Table, default_names
 from eigenscape.exceptions import InputFileError, ModelFileError
 
@@ -91,7 +91,7 @@ def known_selection(notes: Mapping[str, Any], **options: Any) -> ColumnSelection
             known_label=notes.get("label"),
             known_id=notes.get("id"),
             categories=categories and {name: tuple(values) for name, values in categories.items()},
-            imputation=imputation and Imputation.from_notes(imputation),
+            imputation=imputation and Imputation(np.array(imputation["means"], dtype=np.float64)),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
         raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error

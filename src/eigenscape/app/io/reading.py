@@ -69,11 +69,10 @@ def read(
         Meaning of the numbers. Matrices of distances or affinities are checked: square, symmetric,
         non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally
         weight; the array is the symmetric sparse matrix of weights.
-    missing : {"error", "drop", "keep", "mean", "ppca"}, default="error"
+    missing : {"error", "drop", "keep", "mean"}, default="error"
         Treatment of rows with missing or infinite values: raise an error; drop them (``rows`` of the result
         are then the indices of the others); keep NaN for estimators that support it; or fill in the mean of
-        the column, or the value that probabilistic PCA expects given the rest of the row. With the last
-        three, infinite values raise an error.
+        the column. With the last two, infinite values raise an error.
     stream : bool, default=False
         If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
         from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read
@@ -137,7 +136,7 @@ def read_selection(
     kind, missing = selection.kind, selection.missing
     if selection.part is not None and not str(path).endswith(".h5ad"):
         raise InputFileError(f"{path} is not an h5ad file, so it has no {' '.join(selection.part)}")
-    if kind in ("distances", "affinities", "edges") and missing in ("mean", "ppca"):
+    if kind in ("distances", "affinities", "edges") and missing == "mean":
         raise InputFileError(
             f"{path}: missing {kind} are not filled in; use missing='error' (--missing error)"
         )

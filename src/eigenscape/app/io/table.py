@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.missing import Imputation
 
 KINDS = ("rows", "distances", "affinities", "edges", "images")
 
@@ -117,6 +117,17 @@ class Table:
             extra={name: column[rows] for name, column in self.extra.items()},
             rows=None if self.rows is None else self.rows[rows],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MappedChunks:
+    """Chunks of rows, each changed by a function when it is read."""
+
+    chunks: Iterable[Any]
+    function: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.function, self.chunks)
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
