@@ -70,7 +70,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
+def test_wildcards_and_exclusions(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t.{suffix}"
     WRITERS[suffix](frame(), path)
     for options, names in (
@@ -78,8 +78,6 @@ def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
         ({"columns": ["angle", "px[01]"]}, ("angle", "px0", "px1")),
         ({"columns": "*", "exclude": "angle"}, ("px0", "px1", "px2")),
         ({"exclude": ["px?"]}, ("angle",)),
-        ({"columns": "dtype:int"}, ("angle",)),
-        ({"exclude": "dtype:int"}, ("px0", "px1", "px2")),
     ):
         found = both(path, **options)
         assert found.names == names
@@ -94,8 +92,6 @@ def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
     ):
         with pytest.raises(InputFileError, match=message):
             read(path, **options)
-    with pytest.raises(ValueError, match="dtype:complex"):
-        read(path, columns="dtype:complex")
 
 
 def test_a_column_with_a_star_in_its_name_is_meant_by_it(tmp_path: Path) -> None:

@@ -72,8 +72,7 @@ class InputOptions:
         "Column of labels. Default: the first text column with repeated values.", "COLUMN"
     )
     columns: str | None = setting(
-        "Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
-        " number, text). Default: all numeric columns.",
+        "Columns to use, separated by commas: names or wildcards ('px*'). Default: all numeric columns.",
         "A,B,C",
     )
     standardize: bool = setting(

@@ -1,4 +1,4 @@
-"""Columns requested by the caller: by name, by wildcard or by type."""
+"""Columns requested by the caller: by name or by wildcard."""
 
 from __future__ import annotations
 
@@ -14,23 +14,16 @@ if TYPE_CHECKING:
     from eigenscape.app.io.missing import Imputation
 
 MISSING = ("error", "drop", "keep", "mean")
-#: Kinds of columns by the type that ``dtype:TYPE`` names.
-DTYPES: dict[str, tuple[str, ...]] = {
-    "float": ("float",),
-    "int": ("int",),
-    "bool": ("bool",),
-    "number": ("float", "int", "bool"),
-    "text": ("text",),
-}
-DTYPE = "dtype:"
+#: Kinds of columns that contain numbers.
+NUMBERS = ("float", "int", "bool")
 
 
 @dataclass(frozen=True)
 class ColumnSelection:
     """Columns requested by the caller; None where the file decides.
 
-    ``columns`` and ``exclude`` are names, patterns with ``*``, ``?`` and ``[...]``, or ``dtype:TYPE``. A
-    pattern that is the name of a column means that column only.
+    ``columns`` and ``exclude`` are names, or patterns with ``*``, ``?`` and ``[...]``. A pattern that is the
+    name of a column means that column only.
     """
 
     columns: tuple[str, ...] | None = None
@@ -71,9 +64,6 @@ class ColumnSelection:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
         columns = (columns,) if isinstance(columns, str) else columns
         exclude = (exclude,) if isinstance(exclude, str) else exclude or ()
-        for pattern in (*(columns or ()), *exclude):
-            if pattern.startswith(DTYPE) and pattern.removeprefix(DTYPE) not in DTYPES:
-                raise ValueError(f"unknown type in {pattern!r}; use {DTYPE} and one of {', '.join(DTYPES)}")
         chosen = [(group, key) for group, key in parts.items() if key is not None]
         if len(chosen) > 1:
             raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
@@ -90,7 +80,7 @@ class ColumnSelection:
         """
         for name in (*(self.columns or ()), *self.exclude, self.label, self.id):
             is_role = name in (self.label, self.id)
-            if name is not None and name not in names and (is_role or not _is_pattern(name)):
+            if name is not None and name not in names and (is_role or not {*name} & {*"*?["}):
                 similar = [known for known in names if known.casefold() == name.casefold()]
                 hint = f"; did you mean {similar[0]!r}?" if similar else ""
                 shown = format_names(tuple(names), 20)
@@ -114,22 +104,15 @@ class ColumnSelection:
         source : str
             Name of the file, for error messages.
         """
-        for pattern in self.exclude:  # no column of a type to exclude is not a mistake
-            if not pattern.startswith(DTYPE) and not any(matches(pattern, name, "") for name in kinds):
+        for pattern in self.exclude:
+            if not any(matches(pattern, name) for name in kinds):
                 raise _no_match(pattern, kinds, source)
-        kept = {
-            name: kinds[name]
-            for name in kinds
-            if not any(matches(each, name, kinds[name]) for each in self.exclude)
-        }
+        kept = [name for name in kinds if not self.excludes(name)]
         encoded = [name for name in kept if self.encode and kinds[name] == "text"]
         if self.categories is not None:
             encoded = [name for name in kept if name in self.categories]
-        usable = [
-            name
-            for name in kept
-            if (kinds[name] in DTYPES["number"] or name in encoded) and name not in (self.label, self.id)
-        ]
+        usable = [name for name in kept if kinds[name] in NUMBERS or name in encoded]
+        usable = [name for name in usable if name not in (self.label, self.id)]
         if self.columns is None:
             return usable
         chosen: list[str] = []
@@ -137,22 +120,20 @@ class ColumnSelection:
             if pattern in kinds:
                 chosen += [pattern] if pattern in kept else []
                 continue
-            found = [name for name in usable if matches(pattern, name, kinds[name])]
+            found = [name for name in usable if matches(pattern, name)]
             if not found:
                 raise _no_match(pattern, kinds, source)
             chosen += found
         return list(dict.fromkeys(chosen))
 
+    def excludes(self, name: str) -> bool:
+        """Return whether a column is not to be used."""
+        return any(matches(pattern, name) for pattern in self.exclude)
 
-def _is_pattern(text: str) -> bool:
-    return text.startswith(DTYPE) or any(mark in text for mark in "*?[")
 
-
-def matches(pattern: str, name: str, kind: str) -> bool:
+def matches(pattern: str, name: str) -> bool:
     """Return whether a name is the pattern, or matches it."""
-    if pattern != name and pattern.startswith(DTYPE):
-        return kind in DTYPES[pattern.removeprefix(DTYPE)]
-    return pattern == name or (_is_pattern(pattern) and fnmatchcase(name, pattern))
+    return pattern == name or fnmatchcase(name, pattern)
 
 
 def _no_match(pattern: str, kinds: Mapping[str, str], source: str) -> InputFileError:

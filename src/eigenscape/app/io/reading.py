@@ -43,9 +43,8 @@ def read(
     path : str or Path
         File or folder to read.
     columns : str or sequence of str, optional
-        Columns of the array, in this order: names, patterns such as ``"px*"``, or ``"dtype:float"`` (float,
-        int, bool, number or text). If None, all numeric columns except the label and the id. For an npz
-        archive with several matrices, the name of the matrix.
+        Columns of the array, in this order: names, or patterns such as ``"px*"``. If None, all numeric
+        columns except the label and the id. For an npz archive with several matrices, the name of the matrix.
     exclude : str or sequence of str, optional
         Columns that are not used, in the same form.
     label : str, optional
