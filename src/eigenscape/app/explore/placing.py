@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -92,25 +91,9 @@ def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
     """Return pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
     if not text.strip():
         raise CommandError("text is empty; paste one or several rows of numbers")
-    numbers = None if data.notes.get("categories") else _plain_numbers(text, data.d)
-    if numbers is not None:
-        return Table(numbers)
     content = (text.strip() + "\n").encode()
     table = read_columns(TextSource(content, "the pasted text", known_selection(data.notes, missing="keep")))
     return _matched(table, data, messages)
-
-
-def _plain_numbers(text: str, d: int) -> np.ndarray | None:
-    """Return rows of exactly ``d`` finite numbers without names, or None for any other text.
-
-    The reader of files, which infers the type of each column, takes several times as long for wide rows.
-    """
-    rows = [re.split(r"\s*[,;\t]\s*|\s+", line.strip()) for line in text.strip().splitlines()]
-    try:
-        numbers = np.array(rows, dtype=np.float64)
-    except ValueError:  # names, or rows of different lengths
-        return None
-    return numbers if numbers.shape[1] == d and np.isfinite(numbers).all() and "_" not in text else None
 
 
 def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
