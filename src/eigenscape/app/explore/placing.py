@@ -15,15 +15,14 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.requests import TextBody
 from eigenscape.app.explore.session import Session
-from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import images
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT
 from eigenscape.app.io.matching import encoded_columns, known_selection, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.roles import read_columns
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARRAYS, COLUMNAR, IMAGES, TEXT, Table
 from eigenscape.app.io.text import TextSource
+from eigenscape.app.report._columns import MISSING_CODE
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
@@ -132,5 +131,5 @@ def _common_label(data: Dataset, rows: np.ndarray) -> str | None:
     if data.labels is None or data.columns[0].kind != "category":
         return None
     codes = data.columns[0].values[rows]
-    codes = codes[codes != TUNING.missing]
+    codes = codes[codes != MISSING_CODE]
     return data.columns[0].categories[int(np.bincount(codes).argmax())] if len(codes) else None

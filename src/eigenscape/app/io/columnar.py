@@ -12,10 +12,9 @@ from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import Column
-from eigenscape.app.io.formats import ARROW
 from eigenscape.app.io.guards import named_damage
 from eigenscape.app.io.roles import column_kind, read_columns, to_array
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARROW, Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
     ParquetChunks,

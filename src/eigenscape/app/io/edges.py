@@ -11,10 +11,9 @@ from scipy import sparse
 
 from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import NUMBERS, ColumnSelection
-from eigenscape.app.io.formats import COLUMNAR
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.roles import column_kind, read_columns
-from eigenscape.app.io.table import Table, default_names
+from eigenscape.app.io.table import COLUMNAR, Table, default_names
 from eigenscape.app.io.text import TextSource, read_chunks
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines
 from eigenscape.exceptions import InputFileError

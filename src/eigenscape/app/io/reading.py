@@ -9,9 +9,8 @@ from pathlib import Path
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, find_input
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, Table, find_input
 from eigenscape.exceptions import InputFileError
 
 
