@@ -279,22 +279,6 @@ def test_json_and_coordinates_do_not_share_standard_output(table):
 
 
 @pytest.mark.long
-def test_compact_models_are_smaller_and_close(tmp_path, table, new):
-    good("embed", table, "-m kpca --save", tmp_path / "whole.model")
-    good("embed", table, "-m kpca --save", tmp_path / "few.model", "--compact 20")
-    good("embed", table, "-m kpca --save", tmp_path / "auto.model", "--compact")
-    assert (tmp_path / "few.model").stat().st_size < (tmp_path / "whole.model").stat().st_size
-    for name in ("whole", "few", "auto"):
-        good("transform", tmp_path / f"{name}.model", new, "-o", tmp_path / f"{name}.npy")
-    whole = np.load(tmp_path / "whole.npy")
-    assert np.abs(np.load(tmp_path / "auto.npy") - whole).max() < 0.1 * np.abs(whole).max()
-    assert "--compact must be a number" in bad(
-        "embed", table, "-m kpca --save", tmp_path / "x.model", "--compact=many"
-    )
-    assert "--save" in bad("embed", table, "-m kpca -o", tmp_path / "x.csv", "--compact")
-
-
-@pytest.mark.long
 def test_streams(tmp_path, flowers):
     X = np.tile(flowers[0], (20, 1)) + np.random.default_rng(0).normal(0, 0.1, (3000, 4))
     np.save(tmp_path / "x.npy", X)

@@ -32,7 +32,8 @@ def test_coordinates_have_the_names_of_get_feature_names_out(table, tmp_path):
     names = eigenscape.load(model).get_feature_names_out().tolist()
     assert names == ["kernelpca0", "kernelpca1"]
     assert [name for name in rows(out)[0] if name not in ("id", "color")] == names
-    good("embed", table, "-m kernel-pca --missing drop --compact 20 --save", model, "--force")
+    notes = eigenscape.io.describe(model)["notes"]
+    eigenscape.save(eigenscape.load(model), model, compact=20, force=True, notes=notes)
     good("transform", model, table, "--missing drop -o", out, "--force")
     assert [name for name in rows(out)[0] if name not in ("id", "color")] == names
 
