@@ -74,8 +74,11 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
         if Y.ndim != 2 or Y.shape[1] < 2 or not len(Y):
             raise ValueError(f"coordinates must have shape (n_samples, 2 or more), got {Y.shape}")
         n = len(Y)
-        made = [] if labels is None else [data_column("label", labels, "label", n)]
-        made += [data_column(name, values, "extra", n) for name, values in (columns or {}).items()]
+        made = [] if labels is None else [data_column("label", labels, "label", n, "labels")]
+        made += [
+            data_column(name, values, "extra", n, f"columns[{name!r}]")
+            for name, values in (columns or {}).items()
+        ]
         self._images = None if images is None else check_images(images, n)
         super().__init__(
             _n=n,

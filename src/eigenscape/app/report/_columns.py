@@ -154,9 +154,9 @@ def number_text(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.6g}"
 
 
-def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
+def data_column(name: str, values: ArrayLike, group: str, n: int, argument: str | None = None) -> DataColumn:
     """Return a column of given values; dates become days since 1970."""
-    column = as_column(name, values, group, n, name)
+    column = as_column(name, values, group, n, argument or name)
     if not column.is_categorical():
         values = column.values
         if values.dtype.kind == "M":
