@@ -92,18 +92,18 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     """
     import numpy as np
 
-    from eigenscape.app.io.reading import read, read_selection
+    from eigenscape.app.io.column_selection import ColumnSelection
+    from eigenscape.app.io.reading import read_selection
 
     given = reader_options(options)
+    size = given.pop("size", None)
     if notes is None:
-        table = read(source, **given, stream=options.stream)
+        selection = ColumnSelection.from_options(**given)
     else:
         from eigenscape.app.io.matching import known_selection
 
-        size = given.pop("size", None)
-        groups = {"use_rep": "obsm", "layer": "layers"}
-        selection = known_selection(notes, **{groups.get(name, name): given[name] for name in given})
-        table = read_selection(source, selection, size, options.stream)
+        selection = known_selection(notes, **given)
+    table = read_selection(source, selection, size, options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)

@@ -51,12 +51,13 @@ class ColumnSelection:
         exclude: str | Sequence[str] | None = None,
         encode: str | None = None,
         kind: str | None = None,
-        **parts: str | None,
+        use_rep: str | None = None,
+        layer: str | None = None,
+        obsp: str | None = None,
     ) -> ColumnSelection:
         """Check the options of :func:`eigenscape.read` and return the selection.
 
-        ``parts`` are the keys of the groups ``obsm``, ``layers`` and ``obsp`` of an AnnData file. The name of
-        a graph of ``obsp`` determines the meaning of its numbers.
+        The name of a graph of ``obsp`` determines the meaning of its numbers.
         """
         options = {"missing": (missing, MISSING), "encode": (encode, ("onehot",)), "kind": (kind, KINDS)}
         for name, (value, known) in options.items():
@@ -64,7 +65,8 @@ class ColumnSelection:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
         columns = (columns,) if isinstance(columns, str) else columns
         exclude = (exclude,) if isinstance(exclude, str) else exclude or ()
-        chosen = [(group, key) for group, key in parts.items() if key is not None]
+        parts = (("obsm", use_rep), ("layers", layer), ("obsp", obsp))
+        chosen = [(group, key) for group, key in parts if key is not None]
         if len(chosen) > 1:
             raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
         if kind is None and chosen and chosen[0][0] == "obsp":
@@ -76,7 +78,8 @@ class ColumnSelection:
     def complete(self, names: Sequence[str], source: str, by_name: bool = True) -> ColumnSelection:
         """Use the label and id of the model, or columns of these names, unless others are requested.
 
-        Raise if a requested column is not among ``names``; patterns are checked when they are used.
+        Patterns of columns to exclude become names. Raise if a requested column is not among ``names``, or if
+        a pattern to exclude matches none of them.
         """
         for name in (*(self.columns or ()), *self.exclude, self.label, self.id):
             is_role = name in (self.label, self.id)
@@ -85,17 +88,21 @@ class ColumnSelection:
                 hint = f"; did you mean {similar[0]!r}?" if similar else ""
                 shown = format_names(tuple(names), 20)
                 raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
-        taken = (*(self.columns or ()), *self.exclude, *self.known_columns, self.label, self.id)
+        for pattern in self.exclude:
+            if not any(matches(pattern, name) for name in names):
+                raise _no_match(pattern, names, source)
+        exclude = tuple(name for name in names if any(matches(pattern, name) for pattern in self.exclude))
+        taken = (*(self.columns or ()), *exclude, *self.known_columns, self.label, self.id)
         found = {"label": self.label, "id": self.id}
         for role, known in (("label", self.known_label), ("id", self.known_id)):
             same = [name for name in names if by_name and name.casefold() == role]
             candidates = [known, role if role in same else None, *same]
             free = (name for name in candidates if name in names and name not in taken)
             found[role] = found[role] or next(free, None)
-        return replace(self, label=found["label"], id=found["id"])
+        return replace(self, exclude=exclude, label=found["label"], id=found["id"])
 
     def features(self, kinds: Mapping[str, str], source: str) -> list[str]:
-        """Return the columns that are features, in the order requested.
+        """Return the columns that are features, in the order requested, of a completed selection.
 
         Parameters
         ----------
@@ -104,10 +111,8 @@ class ColumnSelection:
         source : str
             Name of the file, for error messages.
         """
-        for pattern in self.exclude:
-            if not any(matches(pattern, name) for name in kinds):
-                raise _no_match(pattern, kinds, source)
-        kept = [name for name in kinds if not self.excludes(name)]
+        excluded = set(self.exclude)
+        kept = [name for name in kinds if name not in excluded]
         encoded = [name for name in kept if self.encode and kinds[name] == "text"]
         if self.categories is not None:
             encoded = [name for name in kept if name in self.categories]
@@ -122,13 +127,9 @@ class ColumnSelection:
                 continue
             found = [name for name in usable if matches(pattern, name)]
             if not found:
-                raise _no_match(pattern, kinds, source)
+                raise _no_match(pattern, [f"{name} ({kind})" for name, kind in kinds.items()], source)
             chosen += found
         return list(dict.fromkeys(chosen))
-
-    def excludes(self, name: str) -> bool:
-        """Return whether a column is not to be used."""
-        return any(matches(pattern, name) for pattern in self.exclude)
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -136,6 +137,6 @@ def matches(pattern: str, name: str) -> bool:
     return pattern == name or fnmatchcase(name, pattern)
 
 
-def _no_match(pattern: str, kinds: Mapping[str, str], source: str) -> InputFileError:
-    shown = format_names([f"{name} ({kind})" for name, kind in kinds.items()], 20)
+def _no_match(pattern: str, names: Sequence[str], source: str) -> InputFileError:
+    shown = format_names(tuple(names), 20)
     return InputFileError(f"no column of {source} that can be used matches {pattern!r}; it has {shown}")

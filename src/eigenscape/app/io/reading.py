@@ -108,7 +108,7 @@ def read(
     [(3, 2)]
     """
     selection = ColumnSelection.from_options(
-        columns, label, id, missing, exclude, encode, kind, obsm=use_rep, layers=layer, obsp=obsp
+        columns, label, id, missing, exclude, encode, kind, use_rep, layer, obsp
     )
     if not dask:
         return read_selection(path, selection, size, stream)

@@ -72,7 +72,8 @@ def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     """
     columns, selection = source.columns, source.selection
     kinds = {name: "int" if each.is_long else column_kind(each.dtype) for name, each in columns.items()}
-    kept = [name for name in kinds if not selection.excludes(name)]
+    excluded = set(selection.exclude)
+    kept = [name for name in kinds if name not in excluded]
     fixed = {selection.label, *(selection.columns or ()), *selection.known_columns}
     text = [name for name in kept if kinds[name] in ("text", "other") and name not in fixed]
     remarks = _remarks(source, kept, kinds)
