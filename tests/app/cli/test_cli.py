@@ -385,7 +385,7 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
         [NAMES[2], "rain", NAMES[3], *NAMES[:2]],
     )
     result = good("transform", tmp_path / "m", other, "-o", tmp_path / "a.npy")
-    assert "are ignored: rain" in result.stderr
+    assert "are ignored: 'rain'" in result.stderr
     np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, atol=1e-10)
     nameless = "\n".join(",".join(repr(float(value)) for value in row) for row in X)
     result = good("transform", tmp_path / "m", "- -o", tmp_path / "b.npy", stdin=nameless)

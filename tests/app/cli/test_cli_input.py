@@ -36,7 +36,7 @@ def test_inverse_finds_coordinates_by_name(tmp_path, model):
     lines = [f"7,{row['pca1']},{row['pca0']}" for row in placed]
     swapped = text(tmp_path / "swapped.csv", "height,pca1,pca0", *lines)
     stderr = good("inverse", model, swapped, "-o", tmp_path / "again.csv").stderr
-    assert "are ignored: height" in stderr
+    assert "are ignored: 'height'" in stderr
     expected, found = rows(tmp_path / "rows.csv"), rows(tmp_path / "again.csv")
     assert [row["x"] for row in found] == [row["x"] for row in expected]
     assert [row["species"] for row in expected] == ["a", "b"] * 20
@@ -110,7 +110,7 @@ def test_errors_about_columns_that_the_model_needs(tmp_path, model):
     assert "column 'z'" in line
     assert "contains text such as 'abc', but the model needs numbers" in line
     upper = write_csv(tmp_path / "upper.csv", NEW, ["X", "y", "z"])
-    assert "did you mean X for x?" in bad("transform", model, upper, "-o", tmp_path / "o.csv")
+    assert "did you mean 'X' for 'x'?" in bad("transform", model, upper, "-o", tmp_path / "o.csv")
 
 
 @pytest.mark.long

@@ -106,7 +106,7 @@ def test_a_missing_column_of_text_is_named_as_in_the_file(table, tmp_path):
     model, new = tmp_path / "m.model", tmp_path / "n.csv"
     good("embed", table, "-m pca --encode onehot --missing drop --save", model)
     pd.read_csv(table).drop(columns="color").to_csv(new, index=False)
-    assert "lacks columns that the model needs: color;" in bad(
+    assert "lacks columns that the model needs: 'color';" in bad(
         "transform", model, new, "-o", tmp_path / "p.csv"
     )
 
