@@ -83,7 +83,7 @@ class ExploredMap:
         clusters = self.array("clusters")
         return {
             **{name: getattr(self, name) for name in shown},
-            **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust", "verdict")},
+            **{name: self.measures.get(name) for name in ("kept_mean", "trust", "verdict")},
             "n_clusters": 0 if clusters is None else int(clusters.max()) + 1,
             "explained": self._explained(),
             "eigenvalues": self.spectrum.get("eigenvalues") is not None,
