@@ -25,7 +25,6 @@ from eigenscape.app.explore.placing import place
 from eigenscape.app.explore.session import Session
 from eigenscape.app.io.writing import write_table
 from eigenscape.app.methods import class_name
-from eigenscape.app.report._columns import MISSING_CODE
 
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
@@ -121,7 +120,7 @@ def remove_annotation(session: Session, name: str) -> dict[str, Any]:
 def _changed_annotations(session: Session) -> dict[str, Any]:
     described = session.annotations.describe()
     session.events.publish("annotations", described)
-    return {"annotations": described, "missing": MISSING_CODE}
+    return {"annotations": described}
 
 
 def export(session: Session, body: requests.ExportBody) -> Path:
