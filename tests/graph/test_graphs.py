@@ -26,7 +26,7 @@ from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows, row_hashes
 from eigenscape.graph.sparse_distances import distance_table
-from eigenscape.graph.tree import TreeIndex
+from eigenscape.graph.tree import TreeIndex, visited_leaves
 from eigenscape.options import KNNGraph, RadiusGraph
 
 ESTIMATORS = {
@@ -118,6 +118,18 @@ def test_engines_agree_with_brute_force(metric, params):
     index = neighbor_index(X, metric, params)
     assert isinstance(index, TreeIndex if (metric, params) in TREE else BlockIndex)
     check_engine(index, X, Y, pairwise_distances(Y, X, metric=metric, **(params or {})))
+
+
+def test_a_tree_is_used_where_a_search_visits_few_leaves():
+    rng = np.random.default_rng(4)
+    noise, surface = rng.normal(size=(4000, 12)), np.tanh(rng.random((4000, 2)) @ rng.normal(size=(2, 12)))
+    assert isinstance(neighbor_index(noise), BlockIndex)
+    assert isinstance(neighbor_index(noise[:2000]), TreeIndex)  # few rows
+    assert isinstance(neighbor_index(noise[:, :6]), TreeIndex)  # few features
+    assert isinstance(neighbor_index(noise, "manhattan"), TreeIndex)  # blocks have no bounds of this metric
+    assert isinstance(neighbor_index(surface), TreeIndex)
+    # Counted in all leaves of the tree: every search of the noise visits more than half of them.
+    assert visited_leaves(noise) > 125 > 30 > visited_leaves(surface)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
@@ -405,6 +417,32 @@ def test_components_are_joined_by_their_minimum_spanning_tree(engine):
     }[engine]
     label = check_bridges(data, D, index, 5)
     assert label.max() == 4
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0, np.inf])
+@pytest.mark.parametrize("gap", [0.5, 30.0])
+def test_closest_pair_of_a_tree(power, gap):
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        X, Y = rng.normal(size=(200, 5)), rng.normal(size=(80, 5)) + gap
+        D = cdist(Y, X, "minkowski", p=power) if power < np.inf else cdist(Y, X, "chebyshev")
+        row, column, length = TreeIndex(X, power, 2).closest_pair(Y)
+        assert (row, column) == np.unravel_index(D.argmin(), D.shape)
+        assert length == pytest.approx(D.min())
+
+
+def test_closest_pair_of_a_tree_breaks_ties_by_number():
+    X = np.array([[0.0], [1.0], [1.0], [5.0]])
+    assert TreeIndex(X, 2.0, None).closest_pair(np.array([[9.0], [2.0], [0.0], [2.0]])) == (2, 0, 0.0)
+    assert TreeIndex(X, 2.0, None).closest_pair(np.array([[9.0], [2.0], [2.0]])) == (1, 1, 1.0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_components_far_apart_are_joined_by_trees(metric):
+    X = blobs(3000, 2900, 40, gap=300.0, features=2)
+    D = cdist(X, X, "euclidean" if metric == "euclidean" else "cityblock")
+    label = check_bridges(X, D, neighbor_index(X, metric), 8)
+    np.testing.assert_array_equal(np.bincount(label), [3000, 2900, 40])
 
 
 @pytest.mark.long

@@ -16,6 +16,7 @@ from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.tree import TreeIndex
 from eigenscape.graph.tuning import TUNING
 
 
@@ -41,9 +42,10 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
             " between them, so they cannot be connected; store more neighbours, or set"
             " on_disconnected='per_component' or 'largest'"
         )
+    index = graph.index.in_blocks() if isinstance(graph.index, TreeIndex) else graph.index
     few = 0 < label.max() < TUNING.most_components
-    if few and isinstance(graph.index, BlockIndex | ApproximateIndex):
-        return graph.with_edges(*graph.index.shortest_bridges(label))
+    if few and isinstance(index, BlockIndex | ApproximateIndex):
+        return graph.with_edges(*index.shortest_bridges(label))
     while label.max() > 0:
         row, column, length = _shortest_outgoing(graph.index, label)
         graph = graph.with_edges(row, column, length)
@@ -77,7 +79,8 @@ def _shortest_outgoing(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndar
     row, column, length = np.empty(count, dtype=np.intp), np.empty(count, dtype=np.intp), np.empty(count)
     pending = np.arange(1, count)
     k = 8
-    while len(pending) and k <= min(TUNING.most_neighbors, index.n_points):
+    far_apart = isinstance(index, TreeIndex) and len(pending) < TUNING.few_components
+    while len(pending) and not far_apart and k <= min(TUNING.most_neighbors, index.n_points):
         members = np.flatnonzero(np.isin(label, pending))
         mine = label[members]
         near, number = index.nearest(index.points(members), k)
@@ -107,6 +110,5 @@ def _outgoing_by_complement(index: NeighborIndex, label: np.ndarray, one: int) -
     """Return the shortest outgoing edge of one component by a search among all other points."""
     members, others = np.flatnonzero(label == one), np.flatnonzero(label != one)
     queries = index.restrict(index.points(members), others)
-    length, column = index.subset(others).nearest(queries, 1)
-    winner = int(np.argmin(length[:, 0]))
-    return members[winner], others[column[winner, 0]], length[winner, 0]
+    row, column, length = index.subset(others).closest_pair(queries)
+    return members[row], others[column], length

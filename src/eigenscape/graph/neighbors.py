@@ -1,6 +1,7 @@
 """Choice of a neighbour index; all indexes have the same interface for training points and new ones.
 
-* ``TreeIndex``: SciPy's k-d tree, exact, for dense rows of at most 16 features and Minkowski metrics.
+* ``TreeIndex``: SciPy's k-d tree, exact, for dense rows of few features and Minkowski metrics: up to 6
+  features, and up to 16 if a search visits few leaves of the tree, which samples of the rows tell.
 * ``BlockIndex``: blocks of the distance matrix, exact, for everything else. Lower bounds of Euclidean
   distances are computed by a matrix product in single precision, in a few principal directions if these
   suffice, and candidates are compared by exact distances, so that the result does not depend on the blocks.
@@ -27,7 +28,7 @@ from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex, RowSearch
 from eigenscape.graph.sparse_distances import distance_table
-from eigenscape.graph.tree import TreeIndex
+from eigenscape.graph.tree import TreeIndex, visited_leaves
 from eigenscape.graph.tuning import TUNING
 
 
@@ -257,22 +258,30 @@ def neighbor_index(
     power = None if params else _MINKOWSKI.get(str(metric))
     if metric == "minkowski" and set(params) <= {"p"}:
         power = float(params.get("p", 2.0))
-    few_features = (
-        power is not None and power >= 1 and not is_sparse(X) and X.shape[1] <= TUNING.tree_features
-    )
     able = metric in APPROXIMATE_METRICS and not params and not is_sparse(X)
     if search == "approximate" and not able:
         raise ValueError(
             f"search='approximate' supports dense rows and the metrics {', '.join(APPROXIMATE_METRICS)},"
             f" got metric={metric!r}"
         )
-    slow = able and not few_features and X.shape[0] ** 2 * (X.shape[1] + 64.0) > TUNING.exact_operations
-    large = able and not few_features and X.shape[0] > TUNING.exact_points
-    if search == "approximate" or (search == "auto" and (slow or large)):
-        return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
-    if few_features and power is not None:
+    slow = X.shape[0] ** 2 * (X.shape[1] + 64.0) > TUNING.exact_operations
+    large = able and search == "auto" and (slow or X.shape[0] > TUNING.exact_points)
+    if search != "approximate" and power is not None and _tree_is_fast(X, power, large):
         return TreeIndex(np.asarray(X), power, n_jobs)
+    if search == "approximate" or large:
+        return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
     return BlockIndex(X, metric, params, n_jobs)
+
+
+def _tree_is_fast(X: Rows, power: float, large: bool) -> bool:
+    """Return whether a k-d tree is faster than blocks or, for ``large`` data, than approximate search."""
+    always, most = TUNING.tree_features
+    if is_sparse(X) or power < 1 or X.shape[1] > most:
+        return False
+    if X.shape[1] <= always or power != 2 or X.shape[0] < TUNING.sampled_rows:
+        return True
+    limit = TUNING.leaf_fraction * X.shape[0]
+    return visited_leaves(np.asarray(X)) < (min(limit, TUNING.most_leaves) if large else limit)
 
 
 def _given_index(

@@ -86,6 +86,12 @@ class NeighborIndex(ABC):
         """Return the union of ``nearest_graph(Y, k)`` and ``search_radius(Y, reach)``."""
         return union(self.nearest_graph(Y, k), self.search_radius(Y, reach))
 
+    def closest_pair(self, Y: Rows) -> tuple[int, int, float]:
+        """Return the closest pair of a query and an indexed point: their numbers and their distance."""
+        length, index = self.nearest(Y, 1)
+        winner = int(np.argmin(length[:, 0]))
+        return winner, int(index[winner, 0]), float(length[winner, 0])
+
     def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         """Return ``search_radius`` for radii (n_points,) that are used once."""
         return self.search_radius(Y, self.prepare(radii))

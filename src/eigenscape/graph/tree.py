@@ -12,6 +12,7 @@ from scipy.spatial import KDTree
 from eigenscape._memory import row_blocks
 from eigenscape._threads import n_threads
 from eigenscape._typing import Rows
+from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tuning import TUNING
@@ -52,6 +53,28 @@ class TreeIndex(RowSearch):
             last = tied[length[tied, -1] == length[tied, k - 1]] if more > k else tied[:0]
             length[last, :k], index[last, :k] = self._with_all_tied(Y[last], k)
         return length[:, :k], index[:, :k]
+
+    def closest_pair(self, Y: Rows) -> tuple[int, int, float]:
+        """Search only within the distance of a pair that is close already.
+
+        The pair is found by replacing its ends in turn by the point nearest to the other end. Without a bound
+        a query far away from all points visits most leaves of the tree.
+        """
+        Y = np.asarray(Y, dtype=np.float64)
+        bound, row = np.inf, 0
+        while True:
+            length, index = self._tree.query(Y[row], p=self.power)
+            if length >= bound:
+                break
+            bound = length
+            row = int(np.argmin(np.linalg.norm(Y - self.X[index], ord=self.power, axis=1)))
+        above = bound * (1 + 1e-12) + np.finfo(float).tiny  # the tree compares powers of distances
+        length, _ = self._tree.query(
+            Y, p=self.power, distance_upper_bound=above, workers=n_threads(self.n_jobs)
+        )
+        row = int(np.argmin(length))
+        length, index = self.nearest(Y[row : row + 1], 1)
+        return row, int(index[0, 0]), float(length[0, 0])
 
     def _search(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k) of the nearest points; ties are in any order.
@@ -106,11 +129,48 @@ class TreeIndex(RowSearch):
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
         return distance_table(row, column, length, (Y.shape[0], self.n_points))
 
+    def in_blocks(self) -> TreeIndex | BlockIndex:
+        """Return an index of the same points whose search for pairs of groups far apart is the fastest.
+
+        A query far away visits the more leaves, the more features there are.
+        """
+        visited = TUNING.far_distances * 2.0 ** self.X.shape[1]
+        if self.power == 2 and self.n_points < visited:
+            return BlockIndex(self.X, "euclidean", {}, self.n_jobs)
+        return self
+
     def subset(self, which: np.ndarray) -> TreeIndex:
         return self.over(self.X[which])
 
     def over(self, Z: Rows) -> TreeIndex:
         return TreeIndex(np.asarray(Z), self.power, self.n_jobs)
+
+
+def visited_leaves(X: np.ndarray) -> float:
+    """Estimate how many leaves of a k-d tree a search for a few neighbours visits.
+
+    The number is counted in two samples of the rows and extrapolated as a power of their size. It grows
+    slowly where the rows fill few dimensions, however many features they have, and in proportion to the size
+    where every search visits the whole tree, or the whole cluster.
+    """
+    size = TUNING.sampled_rows
+    few, many = (
+        _leaves_within(np.asarray(X[np.linspace(0, len(X) - 1, rows).astype(np.intp)], dtype=np.float64))
+        for rows in (size // 4, size)
+    )
+    growth = np.clip(np.log(many / few) / np.log(4), 0, 1)
+    return many * (len(X) / size) ** growth
+
+
+def _leaves_within(X: np.ndarray) -> float:
+    """Return the mean number of leaves, of 16 rows each, within the distance of the twelfth neighbour."""
+    X = X[_leaf_order(X)]
+    starts = np.arange(0, len(X), 16)
+    low, high = np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts)
+    queries = X[:: len(X) // 32]
+    radius = KDTree(X).query(queries, k=[12])[0]
+    outside = np.maximum(low - queries[:, None], 0) + np.maximum(queries[:, None] - high, 0)
+    return float((np.linalg.norm(outside, axis=2) <= radius).sum(axis=1).mean())
 
 
 def _leaf_order(Y: np.ndarray) -> np.ndarray:

@@ -13,8 +13,15 @@ class Tuning:
     """Constants of this package."""
 
     # --- choice of an index ---
-    #: Above this many features a k-d tree visits most of its leaves, and blocks are faster.
-    tree_features: int = 16
+    #: Up to this many features a k-d tree is used always, above the second number never. Between them it is
+    #: used if a search visits few of its leaves: fewer than this fraction of the points, where blocks cost
+    #: as much, and than this number, where an approximate search does (60 000 rows of 12 features in 9
+    #: clusters: tree 18 s, blocks 5.8 s, approximate 2.3 s; on a surface: tree 0.5 s).
+    tree_features: tuple[int, int] = (6, 16)
+    leaf_fraction: float = 1 / 128
+    most_leaves: int = 128
+    #: Number of rows in the sample that tells how many leaves are visited; fewer rows get a tree.
+    sampled_rows: int = 2048
     #: Above this many points, or this many operations, ``"auto"`` searches high-dimensional rows
     #: approximately: blocks take time ``n^2 (d + 64)``, the second term for the selection.
     exact_points: int = 30_000
@@ -83,6 +90,12 @@ class Tuning:
     most_neighbors: int = 256
     #: Up to this many components the closest points of every pair of them are found at once.
     most_components: int = 128
+    #: Below this many components a tree is built of the points outside each of them; lists of neighbours of
+    #: all points cost more (200 000 points in 3 dimensions, 4 clusters: 6.9 s, trees 1.2 s).
+    few_components: int = 16
+    #: A query of a k-d tree far away from the points costs as much as this many distances in blocks, times
+    #: two for each feature (12 000 points in 15 dimensions, 9 clusters: trees 8.3 s, blocks 0.2 s).
+    far_distances: float = 512.0
 
     # --- shortest paths ---
     #: Number of sources up to which it does not pay to renumber the vertices.
