@@ -392,7 +392,7 @@ def test_columns_are_matched_by_name(tmp_path, table, flowers):
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), expected, atol=1e-10)
     lacking = write_csv(tmp_path / "lacking.csv", X[:, :2], NAMES[:2])
     line = bad("transform", tmp_path / "m", lacking, "-o", tmp_path / "c.npy")
-    assert "petal_length, petal_width" in line
+    assert "'petal_length', 'petal_width'" in line
     np.save(tmp_path / "narrow.npy", X[:, :3])
     assert "3 numeric columns" in bad(
         "transform", tmp_path / "m", tmp_path / "narrow.npy", "-o", tmp_path / "c.npy"
