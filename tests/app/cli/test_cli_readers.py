@@ -184,10 +184,12 @@ def test_parts_of_h5ad_files(cells, tmp_path):
     good("embed", cells, "-m isomap --obsp distances --force -o", out)
     found = np.array([[float(row["isomap0"]), float(row["isomap1"])] for row in rows(out)])
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    good("embed", cells, "-m pca --missing drop --force -o", out)
-    assert [row["id"] for row in rows(out)] == [f"c{i}" for i in range(N) if i != 2]
+    good("embed", cells, "-m pca --missing drop -o", tmp_path / "o.h5ad")
+    assert anndata.read_h5ad(tmp_path / "o.h5ad").obs_names.tolist() == [f"c{i}" for i in range(N) if i != 2]
     good("embed", cells, "-m le --obsp connectivities --force --save", model)
     line = bad("transform", model, cells, "-o", out, "--force")
     assert "fitted to the graph obsp['connectivities'], which has no new rows" in line
+    result = good("embed", cells, "-m pca --use-rep X_pca -o", tmp_path / "p.h5ad")
+    assert f"warning: obsm['X_pca'] of {cells} is replaced in the copy" in result.stderr
     line = bad("embed", cells, "-m pca --obsp distances --force -o", out)
     assert "needs rows of numbers" in line

@@ -58,7 +58,7 @@ def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert all(os.path.getsize(path) for path in outputs)
-    for suffix in ("npy", "parquet", "arrow", "tsv"):
+    for suffix in ("npy", "parquet", "arrow", "tsv", "h5ad"):
         path = os.fsdecode(folder + b"/t\xe9." + suffix.encode())
         write_table(path, ROWS)
         for stream in (False, True):
@@ -113,7 +113,7 @@ for target in sys.argv[1:]:
 @pytest.mark.usefixtures("forked_python")
 def test_a_full_disk_is_one_line_and_code_1(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(20_000, 3)))
-    targets = ["out.csv", "out.npy", "out.parquet"]  # one for each library that writes
+    targets = ["out.csv", "out.npy", "out.parquet", "out.h5ad"]  # one for each library that writes
     command = [sys.executable, "-c", _COMMANDS, *targets]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["1"] * len(targets), done.stderr

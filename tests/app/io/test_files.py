@@ -247,7 +247,9 @@ def test_written_tables_are_read_unchanged(tmp_path: Path, data: Any, n: int, d:
 # --- other formats ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "pq", "arrow", "feather", "npy"])
+@pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "pq", "arrow", "feather", "npy", "h5ad"])
 def test_every_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t.{suffix}"
     write_table(path, X, ids=IDS, labels=LABELS)
@@ -385,7 +387,7 @@ def test_folders_of_images_are_labels(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("readers_here")
-def test_annotated_data(tmp_path: Path) -> None:
+def test_coordinates_are_added_to_annotated_data(tmp_path: Path) -> None:
     anndata = pytest.importorskip("anndata")
     import pandas as pd
 
@@ -399,6 +401,13 @@ def test_annotated_data(tmp_path: Path) -> None:
     assert (table.labels.tolist(), table.ids.tolist(), table.names) == (LABELS, IDS, ("g1", "g2", "g3"))
     assert table.extra["depth"].tolist() == list(range(12))
     assert read(tmp_path / "in.h5ad", columns=["g3", "g1"]).array.shape == (12, 2)
+    write_table(tmp_path / "out.h5ad", X[:, :2], like=tmp_path / "in.h5ad", method="isomap")
+    back = anndata.read_h5ad(tmp_path / "out.h5ad")
+    np.testing.assert_array_equal(back.obsm["X_isomap"], X[:, :2])
+    assert back.obs["cell"].tolist() == LABELS
+    with pytest.raises(InputFileError, match="12 observations, but there are 5 rows"):
+        write_table(tmp_path / "wrong.h5ad", X[:5], like=tmp_path / "in.h5ad")
+    assert not (tmp_path / "wrong.h5ad").exists()
 
 
 def test_annotated_data_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,6 +440,7 @@ calls += [
     lambda: eigenscape.read(f"{folder}/t.npy", dask=True),
     lambda: eigenscape.io.write_table(f"{folder}/b.csv", X),
     lambda: eigenscape.io.write_table(f"{folder}/b.parquet", X),
+    lambda: eigenscape.io.write_table(f"{folder}/b.h5ad", X),
 ]
 for call in calls:
     try:

@@ -61,7 +61,7 @@ def embed(
     table = run.read(cls, chosen)
     run.fit(cls, chosen, dimensions)
     names = run.estimator.get_feature_names_out()
-    write_rows(run.embedding, names, table, writing)
+    write_rows(run.embedding, names, table, writing, method=cls._method.name)
     images = None if table.image_shape is None else run.rows.reshape(-1, *table.image_shape)
     write_plot(writing, run.embedding, cls._method.name, labels=table.labels, images=images)
     run.report()

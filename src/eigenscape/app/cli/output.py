@@ -40,7 +40,7 @@ def check_targets(source: str, options: OutputOptions, display: Display, model: 
     from eigenscape.app.io.writing import check_format
 
     used: dict[str, str] = {}
-    if source != "-":
+    if source != "-" and not source.endswith(".h5ad"):  # coordinates may be added to an h5ad file
         used[os.path.realpath(source)] = "the input"
     if model is not None:
         used[os.path.realpath(Path(model).expanduser())] = "the model"
@@ -69,8 +69,12 @@ def write_rows(
     options: OutputOptions,
     *,
     extra: Mapping[str, np.ndarray] | None = None,
+    method: str | None = None,
 ) -> None:
-    """Write a line for each row of a table, with its id and label, if there is a target."""
+    """Write a line for each row of a table, with its id and label, if there is a target.
+
+    Coordinates are added to a copy of an h5ad file under the name of their ``method``.
+    """
     if options.out is None:
         return
     from eigenscape.app.io.writing import write_table
@@ -78,6 +82,10 @@ def write_rows(
     numbers = {} if table.rows is None or table.ids is not None else {"row": table.rows + 1}  # counted from 1
     extra = {**numbers, **(extra or {})}
     names = None if names is None else list(names)
+    annotated: dict[str, Any] = {}
+    if method is not None:
+        like = table.source if table.source.endswith(".h5ad") else None
+        annotated = {"like": like, "rows": table.rows, "method": method.replace("-", "_")}
     label = table.label_name or ""  # x0, x1, ... are names of columns without a header
     used = label in ("", *(names or ()), *extra, "id", "row") or re.fullmatch(r"x\d+", label) is not None
     write_table(
@@ -90,6 +98,7 @@ def write_rows(
         extra=extra,
         force=options.force,
         spreadsheet_safe=options.spreadsheet_safe,
+        **annotated,
     )
 
 

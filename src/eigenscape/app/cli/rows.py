@@ -68,7 +68,7 @@ def transform(
             clusters = apply_to_rows(saved.model.predict, table.array)
     extra = {} if clusters is None else {"cluster": clusters}
     names = coordinate_names(saved.class_name, embedding.shape[1])
-    write_rows(embedding, names, table, writing, extra=extra)
+    write_rows(embedding, names, table, writing, extra=extra, method=saved.method)
     if writing.plot is not None:
         _plot(run, saved, embedding)
     run.finish(method=saved.method, shape=list(embedding.shape), clusters=clusters)

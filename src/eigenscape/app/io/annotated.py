@@ -1,4 +1,4 @@
-"""AnnData files (h5ad): samples with annotations."""
+"""AnnData files (h5ad): samples with annotations, and embeddings of the samples."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from scipy import sparse
 from eigenscape._extras import optional_import
 from eigenscape._memory import fits
 from eigenscape._numbers import check_indices
+from eigenscape._warnings import warn
 from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
+from eigenscape.app.io.guards import named_damage
 from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
 from eigenscape.graph.row_index import canonical_csr
@@ -200,3 +202,39 @@ def without_roles(selection: ColumnSelection) -> ColumnSelection:
 
 def _as_objects(column: np.ndarray) -> np.ndarray:
     return column.astype(object) if column.dtype.kind == "U" else column
+
+
+def write_h5ad(
+    path: Path,
+    coordinates: np.ndarray,
+    like: Path | None,
+    method: str,
+    beside: dict[str, np.ndarray],
+    rows: np.ndarray | None = None,
+) -> None:
+    """Write the coordinates to ``obsm`` of a new file, or of a copy of ``like`` or of some of its rows."""
+    anndata = optional_import("anndata", f"writing {path}")
+    if like is not None:
+        with named_damage(f"{like} is damaged or not an h5ad file"):
+            data = anndata.read_h5ad(like)
+        data = data if rows is None else data[rows].copy()
+        if data.n_obs != len(coordinates):
+            raise InputFileError(
+                f"{like} has {data.n_obs} observations, but there are {len(coordinates)} rows of coordinates"
+            )
+    else:
+        pd = optional_import("pandas", f"writing {path}")  # a dependency of anndata
+        ids = beside.get("id")
+        index = [str(name) for name in (range(len(coordinates)) if ids is None else ids)]
+        columns = {name: list(column) for name, column in beside.items() if name != "id"}
+        data = anndata.AnnData(np.asarray(coordinates), obs=pd.DataFrame(columns, index=index))
+    if like is not None and f"X_{method}" in data.obsm:
+        warn(f"obsm['X_{method}'] of {like} is replaced in the copy")
+    data.obsm[f"X_{method}"] = np.asarray(coordinates)
+    # In memory first: the HDF5 library may not end if the disk is full.
+    h5py = optional_import("h5py", f"writing {path}")  # a dependency of anndata
+    with h5py.File(path.name, "w", driver="core", backing_store=False) as file:
+        anndata.io.write_elem(file, "/", data)
+        file.flush()
+        content = file.id.get_file_image()
+    path.write_bytes(content)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._extras import optional_import
+from eigenscape.app.io.annotated import write_h5ad
 from eigenscape.app.io.atomic import whole_file
 from eigenscape.app.io.table import ARROW, PARQUET, default_names
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Cells that begin with one of these are formulas in spreadsheets.
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
-SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".h5ad")
 
 
 def write_table(
@@ -33,6 +34,9 @@ def write_table(
     label_name: str = "label",
     extra: Mapping[str, ArrayLike] | None = None,
     force: bool = False,
+    like: str | Path | None = None,
+    method: str = "embedding",
+    rows: ArrayLike | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write a table of coordinates atomically, in the format defined by the file extension.
@@ -40,8 +44,8 @@ def write_table(
     Parameters
     ----------
     path : str or Path
-        File with the extension csv, tsv, parquet, arrow, feather or npy; ``-`` is standard output in CSV
-        format.
+        File with the extension csv, tsv, parquet, arrow, feather, npy or h5ad; ``-`` is standard output in
+        CSV format.
     coordinates : array-like of shape (n_samples, n_components)
         The coordinates.
     names : sequence of str, optional
@@ -56,6 +60,13 @@ def write_table(
         Further columns. Ignored for npy.
     force : bool, default=False
         Whether an existing file may be replaced.
+    like : str or Path, optional
+        An h5ad file; the coordinates are added to a copy of it. Used for h5ad only.
+    method : str, default="embedding"
+        The coordinates are stored as ``obsm["X_<method>"]``. Used for h5ad only.
+    rows : array-like of shape (n_samples,), optional
+        Indices of the observations of ``like`` that the coordinates belong to. If None, all. Used for h5ad
+        only.
     spreadsheet_safe : bool, default=False
         If True, text of csv and tsv files that a spreadsheet would take for a formula (ids, labels and names
         that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return) is preceded by an apostrophe.
@@ -85,19 +96,25 @@ def write_table(
     pairs += [*zip(names, coordinates.T, strict=True), *(extra or {}).items()]
     pairs += [] if labels is None else [(label_name, labels)]
     columns = _by_name(pairs, len(coordinates))
+    others = {name: column for name, column in columns.items() if name not in names}
     if str(path) == "-":
         _write_text(getattr(sys.stdout, "buffer", None), columns, ",", spreadsheet_safe)
         return
     suffix = check_format(path)
-    with whole_file(path, force=force) as part, part.open("wb") as file:
-        if suffix in (".csv", ".tsv"):
-            _write_text(file, columns, "," if suffix == ".csv" else "\t", spreadsheet_safe)
-        elif suffix in PARQUET:
-            optional_import("pyarrow.parquet", "writing a table").write_table(_to_arrow(columns), file)
-        elif suffix in ARROW:
-            optional_import("pyarrow.feather", "writing a table").write_feather(_to_arrow(columns), file)
-        else:
-            np.save(file, coordinates, allow_pickle=False)
+    with whole_file(path, force=force) as part:
+        if suffix == ".h5ad":
+            source, kept = None if like is None else Path(like), None if rows is None else np.asarray(rows)
+            write_h5ad(part, coordinates, source, method, others, kept)
+            return
+        with part.open("wb") as file:
+            if suffix in (".csv", ".tsv"):
+                _write_text(file, columns, "," if suffix == ".csv" else "\t", spreadsheet_safe)
+            elif suffix in PARQUET:
+                optional_import("pyarrow.parquet", "writing a table").write_table(_to_arrow(columns), file)
+            elif suffix in ARROW:
+                optional_import("pyarrow.feather", "writing a table").write_feather(_to_arrow(columns), file)
+            else:
+                np.save(file, coordinates, allow_pickle=False)
 
 
 def check_format(path: str | Path) -> str:
