@@ -10,6 +10,7 @@ pytest.importorskip("uvicorn")
 @pytest.mark.long
 def test_options_are_refused_with_a_remedy(tmp_path):
     table = write_csv(tmp_path / "table.csv", np.random.default_rng(0).random((30, 4)), list("abcd"))
+    assert "--allow-remote" in bad("explore", table, "--host", "0.0.0.0")
     assert "HEIGHTxWIDTH" in bad("explore", table, "--images", "8by8")
     assert "4 numbers" in bad("explore", table, "--images", "7x7", "--quiet")
     assert "not a model file" in bad("explore", table, table)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from eigenscape.app.explore.session import Session
     from eigenscape.app.io.table import Table
 
+_LOCAL = "127.0.0.1"
 _server = partial(setting, panel="Server")
 
 
@@ -34,6 +35,12 @@ class ServerOptions:
         "Keep named selections in this file; without it they are lost at the end.", "FILE.csv"
     )
     port: int = _server("Port of the server; 0 for a free one.", "PORT", default=0, min=0, max=65535)
+    host: str = _server(
+        "Address to listen at; others than this machine need --allow-remote.", "ADDRESS", default=_LOCAL
+    )
+    allow_remote: bool = _server(
+        "Let other machines connect to --host, over connections that are not encrypted.", default=False
+    )
     no_browser: bool = _server("Do not open the browser.", default=False)
 
 
@@ -71,15 +78,23 @@ def explore(
 
     The parameters of the methods are further options: `eigenscape explore -m isomap --help` lists them.
     """
-    from eigenscape.app.explore.server import Explorer
+    from eigenscape.app.explore.server import LOOPBACK, Explorer
 
-    quiet = display.quiet
+    host, quiet = server.host, display.quiet
+    if host not in LOOPBACK and not server.allow_remote:
+        raise CommandError(
+            f"--host {host} lets other machines read the data; add --allow-remote if this is intended"
+        )
     parameters: dict[str, dict[str, Any]] = {}
     for cls in map(estimator_class, method or ([] if dimensions is None else ["pca"])):
         given = {} if dimensions is None else {"n_components": dimensions}
         parameters[cls._method.name] = {**options.chosen_parameters(ctx, cls), **given}
     session = open_input(source, rows, reading, parameters, server, quiet)
-    explorer = Explorer(session, server.port)
+    explorer = Explorer(session, host, server.port)
+    if host not in LOOPBACK:
+        print_message(
+            "warning: other machines that know the address can read the data; connections are not encrypted"
+        )
     typer.echo(f"exploring at {explorer.url} (Ctrl-C ends it)")
     explorer.run(open_browser=not server.no_browser)
     kept = session.annotations

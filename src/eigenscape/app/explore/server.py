@@ -14,8 +14,8 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 
-#: The address of this machine, which other machines cannot reach.
-_HOST = "127.0.0.1"
+#: Addresses of this machine only.
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Explorer:
@@ -27,13 +27,13 @@ class Explorer:
         Address of the page, with its token.
     """
 
-    def __init__(self, session: Session, port: int = 0) -> None:
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = 0) -> None:
         self.session = session
         try:
             for name in ("starlette", "msgspec"):
                 optional_import(name, "the explorer")
             uvicorn = optional_import("uvicorn", "the explorer")
-            self._socket = _bind(port)
+            self._socket = _bind(host, port)
         except (CommandError, ImportError):
             session.close()
             raise
@@ -42,9 +42,10 @@ class Explorer:
 
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(24)
-        self.url = f"http://{_HOST}:{self.port}/{self.token}/"
-        hosts = tuple(f"{name}:{self.port}" for name in (_HOST, "localhost"))
-        app = Guard(build_app(session), self.token, hosts)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{self.port}/{self.token}/"
+        names = {shown, *(("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ())}
+        app = Guard(build_app(session), self.token, tuple(f"{name}:{self.port}" for name in names))
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -100,13 +101,14 @@ class Explorer:
         return f"Explorer({self.url!r})"
 
 
-def _bind(port: int) -> socket.socket:
-    """Return a listening socket; raise CommandError if the port cannot be used."""
+def _bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; raise CommandError if the address cannot be used."""
     try:
-        listener = socket.create_server((_HOST, port))
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise CommandError(
-            f"port {port} of {_HOST} cannot be used: {error.strerror or error}; choose another --port"
+            f"port {port} of {host} cannot be used: {error.strerror or error}; choose another --port"
         ) from error
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # connections inherit it
     return listener
