@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -291,9 +290,8 @@ def test_files_of_a_folder_may_have_different_types_and_columns(tmp_path: Path) 
 def test_missing_values_of_streamed_arrays(tmp_path: Path, suffix: str) -> None:
     array = np.arange(20.0).reshape(10, 2)
     array[3, 1] = np.nan
+    write_table(tmp_path / f"t.{suffix}", array, labels=list("abababacbc"))
     path = tmp_path / f"t.{suffix}"
-    write = np.save if suffix == "npy" else partial(np.savez, labels=list("abababacbc"))
-    write(path, array)
     for missing in ("drop", "keep"):
         streamed, whole = in_memory(read(path, missing=missing, stream=True)), read(path, missing=missing)
         np.testing.assert_array_equal(streamed.array, whole.array)
@@ -302,7 +300,7 @@ def test_missing_values_of_streamed_arrays(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(InputFileError, match=r"row\(s\) 4, counted from 1"):
         list(read(path, stream=True).array)
     array[:] = np.nan
-    write(path, array)
+    write_table(path, array, force=True)
     with pytest.raises(InputFileError, match="every row"):
         list(read(path, missing="drop", stream=True).array)
 

@@ -12,6 +12,7 @@ from fuzz.comparing import differences
 from scipy import sparse
 
 from eigenscape import read
+from eigenscape.app.io.writing import write_table
 from eigenscape.exceptions import InputFileError
 
 pytestmark = pytest.mark.usefixtures("readers_here")
@@ -216,11 +217,14 @@ def test_lists_of_edges_are_asked_about(tmp_path: Path) -> None:
 # --- npz and h5ad -------------------------------------------------------------------------------------------
 
 
-def test_columns_of_npz_are_label_and_id(tmp_path: Path) -> None:
+def test_npz_keeps_the_name_of_the_label(tmp_path: Path) -> None:
     kinds, names = np.array(["a", "b"] * 5), np.array([f"n{i}" for i in range(10)])
     np.savez(tmp_path / "t.npz", X=RNG.normal(size=(10, 2)), who=names, kind=kinds)
     found = both(tmp_path / "t.npz")
     assert (found.label_name, found.id_name) == ("kind", "who")
+    write_table(tmp_path / "o.npz", found.array, labels=np.arange(10), label_name="digit")
+    again = both(tmp_path / "o.npz")
+    assert (again.label_name, again.labels.tolist()) == ("digit", list(range(10)))
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from eigenscape.graph.row_index import canonical_csr
 #: Names of arrays and columns that are labels and ids unless others are requested.
 _LABEL_NAMES = ("labels", "label", "y")
 _ID_NAMES = ("ids", "id")
+#: Array of an npz archive that this library writes: the name of the labels.
+LABEL_NAME = "label_name"
 #: Option of the command line that reads each group of a file.
 _OPTIONS = {"obsm": "--use-rep", "layers": "--layer", "obsp": "--obsp"}
 
