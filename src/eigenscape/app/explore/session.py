@@ -133,7 +133,7 @@ class Session:
         """Start a measure of a map, or return the job that computes it already.
 
         Kinds are "measure" of the map as a whole, and for each row "movement" of points when rows are
-        exchanged, and "scores" (density and novelty).
+        exchanged, "scores" (density and novelty) and "predicted" (classes).
         """
         for job in list(self.jobs.jobs.values()):
             if (job.kind, job.map, job.status) == (kind, entry.id, "running"):
@@ -177,9 +177,12 @@ class Session:
         elif job.kind == "suggestions":
             self.suggestions = result["suggestions"]
             self.events.publish("suggestions", self.suggestions)
-        elif job.map in self.maps and job.kind == "measure":
+        elif job.map in self.maps and job.kind in ("measure", "predicted"):
             entry = self.maps[job.map]
-            entry.measures = result
+            if job.kind == "measure":
+                entry.measures = result
+            else:
+                entry.classes = result["classes"]
             self.events.publish("map", entry.describe())
 
     # --- maps -------------------------------------------------------------------------------------------

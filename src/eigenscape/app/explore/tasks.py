@@ -228,6 +228,18 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     return {}
 
 
+def predict_classes(data: WorkerData, request: Request) -> dict[str, Any]:
+    """Predict the class of every row from the labels and eigenfunctions of all rows."""
+    from eigenscape import EigenfunctionClassifier
+
+    X = data.rows(request["standardize"])
+    with stage("eigenfunctions"):
+        model = EigenfunctionClassifier().fit(X, data.classes)
+        codes = np.searchsorted(model.classes_, model.predict(X))
+    np.save(Path(request["target"]) / "predicted.npy", codes.astype(np.uint16))
+    return {"classes": [str(name) for name in model.classes_]}
+
+
 def suggest(data: WorkerData, request: Request) -> dict[str, Any]:
     """Return suggestions: dimension, neighbours and columns to standardise."""
     return {"suggestions": suggestions(data.X, request["names"])}
@@ -238,5 +250,6 @@ TASKS: dict[str, Callable[[WorkerData, Request], dict[str, Any]]] = {
     "measure": measure_map,
     "movement": measure_movement,
     "scores": score_rows,
+    "predicted": predict_classes,
     "suggestions": suggest,
 }
