@@ -102,10 +102,12 @@ def roll() -> tuple[np.ndarray, Isomap]:
 def test_numbers_shown_equal_the_measures(tmp_path, roll):
     X, model = roll
     labels = np.where(X[:, 0] > 0, "right", "left")
+    new = load("curve")[1]
     path = write_report(
         tmp_path / "r.html",
         model,
         X,
+        held_out=new,
         labels=labels,
         command="make it",
         timings={"neighbours": 1.5},
@@ -115,6 +117,8 @@ def test_numbers_shown_equal_the_measures(tmp_path, roll):
     assert trust.value != pytest.approx(kept.value, abs=1e-4)
     assert f"Trustworthiness {trust.value:.3f}" in words_of(path, "neighbours")
     assert f"Continuity {kept.value:.3f}" in words_of(path, "neighbours")
+    assert f"{model.loss():.4g}" in words_of(path, "loss")
+    assert f"{model.loss(new):.4g}" in words_of(path, "loss")
     assert f"{model.eigenvalues_[0]:.4g}" in words_of(path, "spectrum")
     assert f"{100 * model.negative_fraction_:.2g} %" in words_of(path, "spectrum")
     residual = quality.residual_variance(X, model.embedding_, metric="geodesic", n_neighbors=8)
@@ -134,12 +138,18 @@ def test_numbers_shown_equal_the_measures(tmp_path, roll):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("empty_charts")
-def test_the_map_contains_the_coordinates_and_columns(tmp_path, roll):
+def test_the_map_contains_the_coordinates_and_new_points(tmp_path, roll):
     X, model = roll
-    page = data_of(write_report(tmp_path / "r.html", model, X))
+    new = load("curve")[1]
+    page = data_of(write_report(tmp_path / "r.html", model, X, held_out=new))
     drawn = np.column_stack([values(axis) for axis in page["maps"][0]["values"]])
-    np.testing.assert_allclose(drawn, model.embedding_, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(values(column_of(page, "column 2")["values"]), X[:, 1], rtol=1e-6)
+    np.testing.assert_allclose(
+        drawn, np.concatenate([model.embedding_, model.transform(new)]), rtol=1e-6, atol=1e-6
+    )
+    assert page["newPoints"] == len(new)
+    np.testing.assert_allclose(
+        values(column_of(page, "column 2")["values"]), np.concatenate([X, new])[:, 1], rtol=1e-6
+    )
     degrees = values(column_of(page, "edges")["values"])[: len(X)]
     np.testing.assert_array_equal(degrees, model.degrees_)
     assert degrees.min() >= 8
@@ -157,7 +167,7 @@ def test_all_coordinates_are_in_the_page(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("empty_charts")
-def test_the_loss_is_that_of_a_further_fit(tmp_path):
+def test_without_held_out_points_the_loss_is_that_of_a_further_fit(tmp_path):
     X, _ = load("curve")
     path = write_report(tmp_path / "r.html", KernelPCA().fit(X), X)
     order = np.random.default_rng(0).permutation(80)
@@ -467,6 +477,10 @@ def test_data_of_another_model_are_rejected(tmp_path, roll):
             write(path, models, X[:, :2])
         with pytest.raises(ValueError, match=r"table_or_X has 4 columns, but Isomap was fitted to 3"):
             write(path, models, np.column_stack([X, X[:, 0]])[:20])
+        with pytest.raises(ValueError, match=r"held_out has 2 columns, but Isomap was fitted to 3"):
+            write(path, models, X, held_out=X[:5, :2])
+        with pytest.raises(ValueError, match=r"held_out cannot be transformed: Input X contains NaN"):
+            write(path, models, X, held_out=np.full((2, 3), np.nan))
         with pytest.raises(
             ValueError,
             match=r"as many rows as Isomap was fitted to, but they are not the training rows: row 0",
@@ -527,9 +541,11 @@ def test_a_comparison_of_equal_maps_has_no_winner(tmp_path, swiss):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("empty_charts")
-def test_maps_are_aligned_to_the_first(tmp_path, swiss):
-    models = {"flat": PCA(2).fit(swiss), "kernel": KernelPCA(2, kernel="linear").fit(swiss)}
-    page = data_of(write_comparison(tmp_path / "c.html", models, swiss))
+def test_new_points_are_aligned_with_their_map(tmp_path, swiss):
+    models = {"flat": PCA(2).fit(swiss[:350]), "kernel": KernelPCA(2, kernel="linear").fit(swiss[:350])}
+    page = data_of(write_comparison(tmp_path / "c.html", models, swiss[:350], held_out=swiss[350:]))
     first, second = (np.column_stack([values(axis) for axis in one["values"]]) for one in page["maps"])
-    assert len(first) == len(swiss)
-    np.testing.assert_allclose(second, first, rtol=1e-3, atol=1e-3)
+    assert len(first) == 400
+    np.testing.assert_allclose(
+        second, first, rtol=1e-3, atol=1e-3
+    )  # the same map, so new points coincide as well

@@ -145,7 +145,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory) -> Path:
-    X = curve(160)
+    X = curve(190)
     rng = np.random.default_rng(0)
     labels = np.array(["spring", "summer", ODD])[np.arange(160) % 3]
     extra = {
@@ -155,11 +155,12 @@ def report(tmp_path_factory) -> Path:
     }
     path = tmp_path_factory.mktemp("report") / "report.html"
     ids = [f"sample {i}" for i in range(159)] + [ODD]
-    model = Isomap(3, n_neighbors=8).fit(X)
+    model = Isomap(3, n_neighbors=8).fit(X[:160])
     return write_report(
         path,
         model,
-        X,
+        X[:160],
+        held_out=X[160:],
         labels=labels,
         ids=ids,
         extra=extra,
@@ -169,14 +170,14 @@ def report(tmp_path_factory) -> Path:
 
 def test_hovering_over_a_point_shows_its_id(browser, report):
     page = Page(browser, report)
-    assert page.maps("[map.n, map.renderer.kind]") == [[160, "webgl"]]
+    assert page.maps("[map.n, map.rings.length, map.renderer.kind]") == [[190, 30, "webgl"]]
     for point in (7, 42):
         page.mouse(("mouseMoved", *page.place(0, point)))
         until(lambda: not page.find("#card").get_attribute("hidden"), "a card at the point")
         shown = page.find("#card h3").text
         near = page.run(  # points may overlap
             """const map = eigenscapeReport.maps[0], at = map.positionOf(arguments[0]);
-            return [...Array(160).keys()].filter(
+            return [...Array(190).keys()].filter(
                 j => Math.hypot(map.positionOf(j)[0] - at[0], map.positionOf(j)[1] - at[1]) < 3);""",
             point,
         )
@@ -194,11 +195,11 @@ def test_colours_change_with_the_selector_and_the_legend_filters(browser, report
     def legend() -> list[str]:
         return [one.text for one in page.browser.find_elements("css selector", "#legend .legend-text")]
 
-    assert legend() == [ODD, "spring", "summer"]
+    assert legend() == [ODD, "spring", "summer", "missing"]  # new points have no label
     first = page.colours()[0]
-    assert len(set(first)) == 3
+    assert len(set(first)) == 4
     page.find("#legend input[type=checkbox]").click()
-    assert page.maps("map.visible.filter(on => on).length") == [160 - 53]
+    assert page.maps("map.visible.filter(on => on).length") == [190 - 53]
     page.choose("#colour", "income")
     assert len(set(page.colours()[0])) > 50
     assert page.maps("map.visible") == [None]

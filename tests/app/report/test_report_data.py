@@ -49,11 +49,11 @@ def test_numbers_of_many_points_are_rounded_to_a_small_part_of_their_range(monke
 
 def test_the_number_of_points_drawn_is_checked():
     points = as_points(np.zeros((80, 2)))
-    assert len(Drawing.from_points(points, None, None, 0).rows) == 80
-    assert len(Drawing.from_points(points, None, 5, 0).rows) == 5
+    assert len(Drawing.from_points(points, None, None, None, 0).rows) == 80
+    assert len(Drawing.from_points(points, None, None, 5, 0).rows) == 5
     for bad in (0, -1, 2.5, "all", True):
         with pytest.raises(ValueError, match=rf"max_points={bad!r} must be an integer of at least 1"):
-            Drawing.from_points(points, None, bad, 0)
+            Drawing.from_points(points, None, None, bad, 0)
 
 
 def test_thumbnails_are_reduced_until_they_fit(monkeypatch):

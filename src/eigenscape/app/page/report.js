@@ -12,6 +12,8 @@ import { colorSource, formatDate, nameOf, unpackPage, valueOf } from "./reportda
 
 /** Maps beyond this number are drawn without WebGL: browsers limit its contexts. */
 const MOST_WEBGL = 8;
+/** At most this many new points have a ring. */
+const MOST_RINGS = 10000;
 /** Input columns listed for a point. */
 const LISTED = 8;
 
@@ -36,6 +38,9 @@ function find(id) {
 /** @returns {void} */
 function makeMaps() {
   const parent = find("maps"), single = page.maps.length === 1;
+  /** @type {number[]} */
+  const rings = [];
+  for (let i = page.n - page.newPoints; i < page.n && rings.length < MOST_RINGS; i++) rings.push(i);
   const equal = page.maps.every((/** @type {any} */ map) => hasEqualSpans(map));
   find("equal").checked = equal;
   page.maps.forEach((/** @type {any} */ one, /** @type {number} */ m) => {
@@ -44,6 +49,7 @@ function makeMaps() {
     parent.append(box);
     const map = new MapView(frame, { label: `Map of ${formatCount(page.n)} points, ${one.name}`, wheel: false, canvas: m >= MOST_WEBGL, ticks: single, equal });
     map.setPoints(one.coordinates, page.n, one.d, one.axes);
+    map.setRings(rings);
     map.on("hover", (detail) => hover(m, detail));
     map.on("select", ({ mask, mode }) => select(combineMasks(state.selected, mask, mode)));
     map.on("click", ({ row }) => { if (row < 0 && map.tool === "pan") hide(); });
@@ -93,6 +99,7 @@ function color() {
     parent.querySelectorAll(".legend-ends span").forEach((/** @type {Element} */ end, /** @type {number} */ i) => { end.textContent = formatDate(state.column.shown[i]); });
   }
   if (legend.kind === "none") parent.append(element("p", { class: "meta" }, "All points have the same colour."));
+  if (page.newPoints) parent.append(element("p", { class: "fresh" }, element("span", { class: "ring-sign", "aria-hidden": "true" }), `${formatCount(page.newPoints)} new points`));
 }
 
 /** @param {Uint8Array} a @param {Uint8Array | null} b @returns {boolean} */
@@ -140,6 +147,7 @@ function describe(card, row) {
   const list = element("dl");
   /** @param {string} name @param {string} value @returns {void} */
   const line = (name, value) => list.append(element("dt", {}, name), element("dd", {}, value));
+  if (page.ids && row >= page.n - page.newPoints) line("point", "new, not fitted");
   const inputs = page.images ? [] : page.columns.filter((/** @type {any} */ column) => column.group === "input");  // pixels are seen
   for (const column of [...page.columns.filter((/** @type {any} */ one) => one.group !== "input"), ...inputs.slice(0, LISTED)]) {
     const value = valueOf(column, row);
@@ -151,7 +159,7 @@ function describe(card, row) {
 
 /** Thumbnail of a point, or null. @param {number} row @returns {HTMLCanvasElement | null} */
 function picture(row) {
-  if (!page.images) return null;
+  if (!page.images || row >= page.n - page.newPoints) return null;
   const [height, width, channels] = page.images.shape, size = height * width * channels, pixels = page.images.pixels;
   const canvas = element("canvas", { class: "thumbnail", width, height, role: "img", "aria-label": "image of the point" });
   const image = new ImageData(width, height), side = Math.max(1, Math.round(96 / Math.max(width, height)));

@@ -87,6 +87,8 @@ export function valueOf(column, i) {
 /** Name of a point: its id, or the number of its row. @param {any} page @param {number} i @returns {string} */
 export function nameOf(page, i) {
   if (page.ids) return (page.ids.codes ? page.ids.names[page.ids.codes[i]] : page.ids.names[i]) ?? "(no id)";
+  const nTraining = page.n - page.newPoints;
+  if (i >= nTraining) return `new row ${i - nTraining + 1}`;
   return `row ${(page.rows ? page.rows[i] : i) + 1}`;
 }
 

@@ -33,6 +33,17 @@ class Column:
             return False
         return _roles.column_role(self.values) == "category"
 
+    def append(self, others: np.ndarray | None, count: int) -> Column:
+        """Append the values of ``count`` further points; missing values if ``others`` does not fit."""
+        if count == 0:
+            return self
+        values = _nullable(self.values)
+        missing = {"O": None, "M": "NaT"}.get(values.dtype.kind, np.nan)
+        further = np.full(count, missing, dtype=values.dtype)
+        if others is not None and _nullable(others).dtype.kind == values.dtype.kind:
+            further = _nullable(others)
+        return Column(self.name, np.concatenate([values, further]), self.group)
+
 
 def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -> Column:
     """Validate a column of one value per point."""
@@ -45,6 +56,13 @@ def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -
     elif values.dtype.kind == "m":
         values = values / np.timedelta64(1, "s")
     return Column(str(name), values, group)
+
+
+def _nullable(values: np.ndarray) -> np.ndarray:
+    """Convert to a type with a missing value: texts, dates or numbers."""
+    if values.dtype.kind in "OM":
+        return values
+    return values.astype(object if values.dtype.kind in "USb" else np.float64)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------

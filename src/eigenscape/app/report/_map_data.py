@@ -8,32 +8,40 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenscape._checks import check_count
 from eigenscape.app.report._columns import Column, as_pixels, check_images, encode, encoded_size, pack
 from eigenscape.app.report._measures import Measures
-from eigenscape.app.report._points import Points, as_dense, has_rows, sample_rows
+from eigenscape.app.report._points import Points, as_dense, as_points, has_rows, sample_rows
 from eigenscape.app.report._texts import LIMITS, format_count, shorten
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """The points of a page, of which ``rows`` are drawn."""
+    """The points of a page: training points, of which ``rows`` are drawn, and new points."""
 
     points: Points
+    new: Points | None
     rows: np.ndarray
     images: dict[str, Any] | None
     image_remark: str
 
     @classmethod
     def from_points(
-        cls, points: Points, images: ArrayLike | None, max_points: int | None, seed: int
+        cls, points: Points, held_out: Any, images: ArrayLike | None, max_points: int | None, seed: int
     ) -> Drawing:
         """Validate the arguments that reports and comparisons share."""
+        new = None if held_out is None else as_points(held_out, argument="held_out", min_points=1)
         limit = points.n if max_points is None else check_count("max_points", max_points)
         rows = sample_rows(points.n, limit, seed)
-        return cls(points, rows, *thumbnails(points, images, rows))
+        return cls(points, new, rows, *thumbnails(points, images, rows))
+
+    @property
+    def n_new(self) -> int:
+        """Number of new points that are drawn."""
+        return 0 if self.new is None else min(self.new.n, LIMITS.drawn_new)
 
     @property
     def remark(self) -> str:
@@ -46,15 +54,17 @@ class Drawing:
             " max_points, or --report-points on the command line); the measures refer to all points."
         )
 
-    def column(self, name: str, values: np.ndarray, group: str) -> Column:
-        """Return a column of the points drawn, from the values of all points."""
-        return Column(name, values[self.rows], group)
+    def column(self, name: str, values: np.ndarray, group: str, new: np.ndarray | None = None) -> Column:
+        """Return a column of the points drawn, from the values of all training points and of new points."""
+        further = None if new is None else new[: self.n_new]
+        return Column(name, values[self.rows], group).append(further, self.n_new)
 
     def given_columns(self) -> list[Column]:
         """Return the labels and the further columns."""
-        labels = self.points.labels
-        found = [] if labels is None else [self.column("label", labels, "label")]
-        return found + [self.column(name, values, "extra") for name, values in self.points.extra.items()]
+        points, new = self.points, self.new or Points(None)
+        found = [] if points.labels is None else [self.column("label", points.labels, "label", new.labels)]
+        further = points.extra.items()
+        return found + [self.column(name, values, "extra", new.extra.get(name)) for name, values in further]
 
     def model_columns(self, model: BaseEstimator, measures: Measures, prefix: str = "") -> list[Column]:
         """Return clusters, components, degrees and movements as columns."""
@@ -76,7 +86,7 @@ class Drawing:
 
         If there are many, the columns are selected whose variance the coordinates explain best.
         """
-        points, rows = self.points, self.rows
+        points, new, rows = self.points, self.new, self.rows
         if not has_rows(model, points):
             return [], "There are no input columns to colour by: the data are pairwise values or objects."
         X = points.take(rows) if points.stream or len(rows) < points.n else points.X
@@ -93,8 +103,12 @@ class Drawing:
                 f"Of {format_count(width)} input columns, the {max_columns} that the coordinates explain best"
                 " are available as colours."
             )
-        columns = zip(chosen, as_dense(X[:, chosen]).T, strict=True)
-        return [Column(names[i], values, "input") for i, values in columns], remark
+        values = as_dense(X[:, chosen]).T
+        others: Any = [None] * len(chosen)
+        if new is not None and not new.stream and not sparse.issparse(new.X) and np.ndim(new.X) == 2:
+            others = np.asarray(new.X)[: self.n_new, chosen].astype(np.float64).T
+        columns = zip(chosen, values, others, strict=True)
+        return [Column(names[i], old, "input").append(more, self.n_new) for i, old, more in columns], remark
 
     def script_data(
         self, maps: list[dict[str, Any]], columns: Sequence[Column | dict[str, Any]]
@@ -111,8 +125,9 @@ class Drawing:
         n = len(self.rows)
         return {
             "maps": maps,
-            "n": n,
+            "n": n + self.n_new,
             "rows": None if n == self.points.n else pack(self.rows, "<i4"),
+            "newPoints": self.n_new,
             "ids": self._ids(),
             "columns": encoded,
             "firstColumn": _first_column(encoded),
@@ -122,7 +137,10 @@ class Drawing:
     def _ids(self) -> dict[str, Any] | None:
         if self.points.ids is None:
             return None
-        texts = np.array([str(value) for value in self.points.ids[self.rows]], dtype=object)
+        new = [f"new row {i + 1}" for i in range(self.n_new)]
+        if self.new is not None and self.new.ids is not None:
+            new = self.new.ids[: self.n_new].tolist()
+        texts = np.array([str(value) for value in [*self.points.ids[self.rows], *new]], dtype=object)
         names = [shorten(text) for text in texts]
         if sum(len(name) + 3 for name in names) <= LIMITS.column_bytes:
             return {"names": names}

@@ -105,6 +105,7 @@ def measure(
     model: BaseEstimator,
     points: Points,
     embedding: np.ndarray,
+    held_out: Points | None,
     seed: int,
     shown: np.ndarray,
     metric: str | None = None,
@@ -127,7 +128,7 @@ def measure(
         "spectrum": lambda: _spectrum(measures, model, wide, subset),
         "reconstruction error": lambda: {"reconstruction": reconstruction_error(model, points, seed)},
         "residual variance": lambda: _residual(model, _known(reference), embedding, wide, subset, seed),
-        "loss": lambda: {"loss": _refits.compute_loss(model, points, seed)},
+        "loss": lambda: {"loss": _refits.compute_loss(model, points, held_out, seed)},
         "movement": lambda: {"movement": _refits.movement(model, points, _known(subset), shown, seed)},
     }
     for name, compute in steps.items():

@@ -36,6 +36,7 @@ class Points(Table):
 
     n: int = 0
     stream: bool = False  # whether X consists of chunks of rows
+    argument: str = "table_or_X"  # name of the argument, for errors
 
     @property
     def X(self) -> Any:
@@ -65,6 +66,8 @@ def as_points(
     labels: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
+    argument: str = "table_or_X",
+    min_points: int = 3,
 ) -> Points:
     """Validate a table or an array and its further columns."""
     table = table_or_X
@@ -75,12 +78,12 @@ def as_points(
     chunks = None if isinstance(table.array, np.memmap) else as_chunks(table.array)
     if chunks is not None and not can_repeat(chunks):
         raise ValueError(
-            "table_or_X is an iterator, which can be read only once; pass a list of chunks or a file"
+            f"{argument} is an iterator, which can be read only once; pass a list of chunks or a file"
         )
     X: Any = _as_array(table.array) if chunks is None else chunks
     n = X.shape[0] if chunks is None else sum(chunk.shape[0] for chunk in chunks)
-    if n < 3:
-        raise ValueError(f"table_or_X has {n} point(s), but a report needs at least 3")
+    if n < min_points:
+        raise ValueError(f"{argument} has {n} point(s), but a report needs at least {min_points}")
     labels, ids = table.labels if labels is None else labels, table.ids if ids is None else ids
     further = {str(name): values for name, values in {**(table.extra or {}), **(extra or {})}.items()}
     checked = replace(
@@ -90,7 +93,7 @@ def as_points(
         labels=None if labels is None else as_column("label", labels, "label", n, "labels").values,
         extra={key: as_column(key, further[key], "extra", n, f"extra[{key!r}]").values for key in further},
     )
-    return Points(**vars(checked), n=n, stream=chunks is not None)
+    return Points(**vars(checked), n=n, stream=chunks is not None, argument=argument)
 
 
 def _as_array(X: Any) -> Any:
@@ -151,7 +154,7 @@ def check_columns(model: BaseEstimator, points: Points) -> None:
     expected = getattr(model, "n_features_in_", None)
     if expected is not None and len(shape) == 2 and shape[1] != expected:
         raise ValueError(
-            f"table_or_X has {shape[1]} columns, but {type(model).__name__} was fitted to {expected};"
+            f"{points.argument} has {shape[1]} columns, but {type(model).__name__} was fitted to {expected};"
             " pass the columns of the training data"
         )
 
@@ -166,9 +169,9 @@ def _check_training_points(model: BaseEstimator, points: Points, trained: np.nda
     off = np.abs(again - trained[rows]).max(axis=1) > LIMITS.tolerance * np.nanmax(np.abs(trained))
     if off.any():
         raise ValueError(
-            f"table_or_X has as many rows as {type(model).__name__} was fitted to, but they are not the"
-            f" training rows: row {rows[off][0]} (counted from 0) is transformed to other coordinates; pass"
-            " the training rows in their order"
+            f"{points.argument} has as many rows as {type(model).__name__} was fitted to, but they are not"
+            f" the training rows: row {rows[off][0]} (counted from 0) is transformed to other coordinates;"
+            " pass the training rows in their order, and other rows as held_out"
         )
 
 
@@ -177,6 +180,17 @@ def transform(model: BaseEstimator, X: Any) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return np.asarray(model.transform(X), dtype=np.float64)
+
+
+def transform_new(model: BaseEstimator, new: Points | None) -> np.ndarray | None:
+    """Transform the new points that are drawn."""
+    if new is None:
+        return None
+    check_columns(model, new)
+    try:
+        return transform(model, new.take(np.arange(min(new.n, LIMITS.drawn_new))))
+    except ValueError as error:
+        raise ValueError(f"{new.argument} cannot be transformed: {error}") from error
 
 
 # --- for all parts of a report ------------------------------------------------------------------------------

@@ -109,16 +109,25 @@ class Loss:
         return None if self.likelihood or self.training <= 0 else self.held_out / self.training
 
 
-def compute_loss(model: BaseEstimator, points: Points, seed: int) -> Loss:
-    """Compute the training and the held-out loss of a further fit."""
+def compute_loss(model: BaseEstimator, points: Points, held_out: Points | None, seed: int) -> Loss:
+    """Compute the training and the held-out loss."""
     if not has_kernel(model) and not _is_density(model):
         if "stress_" in vars(model):
             raise UnmeasuredError("an ordinal map has no kernel; see its stress instead")
         raise UnmeasuredError(f"{type(model).__name__} has no kernel")
     try:
-        return _loss_of_refit(model, points, seed)
+        if held_out is None or held_out.stream:
+            return _loss_of_refit(model, points, seed)
+        if is_pairwise(model):
+            reason = "it needs the pairwise values among the held-out points, which are not given"
+            raise UnmeasuredError(reason)
+        rows = sample_rows(held_out.n, LIMITS.refit_rows, seed)
+        training, value = _training_loss(model, points), _mean_loss(model, held_out.take(rows))
     except EXPECTED_ERRORS as error:
         raise _failed_fit(error) from error
+    some = len(rows) < held_out.n
+    text = f"on {len(rows)} of the {held_out.n} held-out points" if some else "on the held-out points"
+    return Loss(training, value, text, _is_density(model))
 
 
 def has_kernel(model: BaseEstimator) -> bool:
@@ -129,6 +138,13 @@ def has_kernel(model: BaseEstimator) -> bool:
 def _is_density(model: BaseEstimator) -> bool:
     """Return whether the model is a probability density."""
     return callable(getattr(model, "score_samples", None)) and not has_kernel(model)
+
+
+def _training_loss(model: BaseEstimator, points: Points) -> float:
+    few = points.n <= 4 * LIMITS.refit_rows or not has_rows(model, points) or points.stream
+    if few and not _is_density(model):
+        return _mean_loss(model, None)
+    return _mean_loss(model, points.take(sample_rows(points.n, LIMITS.refit_rows, 0)))
 
 
 def _mean_loss(model: BaseEstimator, X: Any, between: Any = None) -> float:

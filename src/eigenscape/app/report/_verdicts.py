@@ -44,9 +44,9 @@ def grades(measures: Measures) -> dict[str, Grade | None]:
 # --- sentences ----------------------------------------------------------------------------------------------
 
 
-def summarize(case: Case, how: str) -> dict[str, list[str]]:
+def summarize(case: Case, n_new: int, how: str) -> dict[str, list[str]]:
     """Return the summary of a report: its sentences by heading."""
-    names = {**case.names, "model": case.model, "points": case.points, "how": how}
+    names = {**case.names, "model": case.model, "points": case.points, "n_new": n_new, "how": how}
     first, *others = TABLES["summary"].items()
     made = {first[0]: [line for line in fill(first[1], names).splitlines() if line]}
     found = sentences(case), advise(case)

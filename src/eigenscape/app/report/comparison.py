@@ -18,7 +18,7 @@ from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._map_data import Drawing
 from eigenscape.app.report._measures import Measures, measure
 from eigenscape.app.report._page import check_report, write_page
-from eigenscape.app.report._points import Points, as_points, check_model, embed
+from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
 from eigenscape.app.report._texts import FORMATS, LIMITS, TABLES, evaluate, fill
 from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.app.report.dominance import few_points_sentences
@@ -31,6 +31,7 @@ def write_comparison(
     models: Mapping[str, BaseEstimator],
     table_or_X: Any,
     *,
+    held_out: Any = None,
     labels: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
@@ -57,6 +58,10 @@ def write_comparison(
         At least two models, fitted to the same points.
     table_or_X : Table, array-like, sparse array, list of objects, or stream
         The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
+        measured on the others.
     labels : array-like of shape (n_samples,) or None, default=None
         Labels of the points. If None, the labels of the table.
     ids : array-like of shape (n_samples,) or None, default=None
@@ -109,7 +114,7 @@ def write_comparison(
     if len(models) < 2:
         raise ValueError(f"a comparison needs at least two models, got {len(models)}; use write_report")
     points = as_points(table_or_X, labels, ids, extra)
-    drawing = Drawing.from_points(points, images, max_points, seed)
+    drawing = Drawing.from_points(points, held_out, images, max_points, seed)
     compared = _compare(models, drawing, timings or {}, seed)
     first = compared[0]
 
@@ -147,11 +152,12 @@ def _compare(
     parameters = [flattened(model.get_params(deep=False)) for model in models.values()]
     metrics = {str(each.get("metric", "euclidean")) for each in parameters}
     metric = None if len(metrics) == 1 else "euclidean"
-    points, compared = drawing.points, []
+    points, held_out, compared = drawing.points, drawing.new, []
     for name, model in models.items():
         embedding, _ = embed(model, points)
-        measures = measure(model, points, embedding, seed, drawing.rows, metric, brief=True)
-        compared.append(ComparedModel(str(name), model, embedding, measures, timings.get(name)))
+        new = transform_new(model, held_out)
+        measures = measure(model, points, embedding, held_out, seed, drawing.rows, metric, brief=True)
+        compared.append(ComparedModel(str(name), model, embedding, new, measures, timings.get(name)))
     return compared
 
 
@@ -160,7 +166,12 @@ def _aligned_maps(compared: list[ComparedModel], rows: np.ndarray) -> list[dict[
     target = _two_coordinates(compared[0].embedding)[rows]
     maps = []
     for one in compared:
-        aligned = procrustes(_two_coordinates(one.embedding)[rows], target).aligned
+        source = _two_coordinates(one.embedding)[rows]
+        aligned = procrustes(source, target).aligned
+        if one.new is not None:  # the alignment is an affine map: estimate it, and apply it to the new points
+            means = source.mean(axis=0), aligned.mean(axis=0)
+            linear = np.linalg.lstsq(source - means[0], aligned - means[1], rcond=None)[0]
+            aligned = np.concatenate([aligned, (_two_coordinates(one.new) - means[0]) @ linear + means[1]])
         values = [pack_numbers(aligned[:, 0]), pack_numbers(aligned[:, 1])]
         maps.append({"name": one.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
     return maps
@@ -191,6 +202,7 @@ class ComparedModel:
     name: str
     model: BaseEstimator
     embedding: np.ndarray
+    new: np.ndarray | None  # coordinates of the new points
     m: Measures
     seconds: float | None
 

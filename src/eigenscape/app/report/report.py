@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
@@ -19,7 +20,7 @@ from eigenscape.app.report._columns import pack_numbers
 from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
-from eigenscape.app.report._points import as_points, embed
+from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._rules import Case
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report._verdicts import grades, summarize
@@ -30,6 +31,7 @@ def write_report(
     model: BaseEstimator,
     table_or_X: Any,
     *,
+    held_out: Any = None,
     labels: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     extra: Mapping[str, ArrayLike] | None = None,
@@ -55,6 +57,10 @@ def write_report(
         An estimator with ``transform``.
     table_or_X : Table, array-like, sparse array, list of objects, or stream
         The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
+    held_out : Table, array-like or None, default=None
+        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
+        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
+        measured on the others.
     labels : array-like of shape (n_samples,) or None, default=None
         Labels of the points. If None, the labels of the table.
     ids : array-like of shape (n_samples,) or None, default=None
@@ -104,13 +110,15 @@ def write_report(
     check_report(path, force)
     start = time.perf_counter()
     points = as_points(table_or_X, labels, ids, extra)
-    drawing = Drawing.from_points(points, images, max_points, seed)
+    drawing = Drawing.from_points(points, held_out, images, max_points, seed)
     rows, name = drawing.rows, type(model).__name__
     embedding, how = embed(model, points)
-    measures = measure(model, points, embedding, seed, rows)
+    new = transform_new(model, drawing.new)
+    measures = measure(model, points, embedding, drawing.new, seed, rows)
 
+    drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
     d, axes = embedding.shape[1], coordinate_axes(min(LIMITS.coordinates, embedding.shape[1]))
-    values = [pack_numbers(embedding[rows, axis["axis"]]) for axis in axes]
+    values = [pack_numbers(drawn[:, axis["axis"]]) for axis in axes]
     inputs, input_remark = drawing.input_columns(model, embedding)
     columns: list[Any] = drawing.given_columns() + drawing.model_columns(model, measures)
     maps = [{"name": name, "axes": [axis["name"] for axis in axes], "values": values}]
@@ -129,7 +137,7 @@ def write_report(
         remarks,
         model=model,
         data=data,
-        summary=summarize(case, how),
+        summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
         names=names,
         charts=report_charts(measures, d, seconds),
         omitted=reasons,
