@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
-from preloaded import open_server, replaced_python
+from preloaded import Clients, open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
@@ -92,23 +92,30 @@ def single_threaded_blas():
 
 
 @pytest.fixture(scope="session")
-def python_client():
-    """Program that forks a Python with the package loaded; None where a process is not safely forked."""
-    with open_server() if sys.platform == "linux" else nullcontext() as client:
-        yield client
+def python_clients():
+    """Programs that fork a Python with modules loaded; None where a process is not safely forked."""
+    with open_server() if sys.platform == "linux" else nullcontext(Clients(None, None)) as clients:
+        yield clients
 
 
 @pytest.fixture
-def forked_python(python_client):
+def forked_python(python_clients):
     """Fork the Python processes of a test, see preloaded.py."""
-    with replaced_python(python_client):
+    with replaced_python(python_clients.package):
         yield
 
 
 @pytest.fixture(scope="module")
-def forked_python_of_module(python_client):
+def forked_python_of_module(python_clients):
     """Fork the Python processes of all tests of a module, and of its fixtures."""
-    with replaced_python(python_client):
+    with replaced_python(python_clients.package):
+        yield
+
+
+@pytest.fixture
+def forked_libraries(python_clients):
+    """Fork the Python processes of a test without a module of the package."""
+    with replaced_python(python_clients.libraries):
         yield
 
 
@@ -141,7 +148,8 @@ def uninstalled():
 def empty_charts(monkeypatch):
     """Leave out the drawings of matplotlib, which take most of the time of a report.
 
-    Reports of every kind of model have theirs in ``test_every_kind_of_model_has_a_report``.
+    ``test_numbers_shown_equal_the_measures`` draws each chart, ``test_every_kind_of_model_has_a_report``
+    those of several models.
     """
     monkeypatch.setattr("eigenscape.app.report._charts._svg", lambda ax, prefix: "<svg/>")  # noqa: ARG005
 

@@ -2,12 +2,14 @@
 
 A process that imports SciPy, scikit-learn and pyarrow takes two seconds of processor time to start. Here one
 server a session imports them, and forks a child for each process that a test starts. ``sys.executable`` is
-replaced by a client, which sends its arguments, its working folder, its environment and its standard streams
-to the server, and ends as the child ends: with its exit code, or by its signal. A client that is killed ends
-the child.
+replaced by a client, which sends its arguments, its working folder, its environment and its open standard
+streams to the server, and ends as the child ends: with its exit code, or by its signal. A client that is
+killed ends the child; an interrupt is passed on.
 
-Tests of start-up, of what is imported, of limits and signals that a process inherits and of closed streams
-need a Python of their own. So do settings that Python or a library reads once, such as OMP_NUM_THREADS.
+A second server has NumPy, SciPy and the base of scikit-learn alone, for tests of what the package imports.
+
+Tests of start-up, and of limits and signals that a process inherits, need a Python of their own. So do
+settings that Python or a library reads once, such as OMP_NUM_THREADS.
 """
 
 from __future__ import annotations
@@ -31,8 +33,17 @@ import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
 
+#: What every fit imports of other packages.
+_LIBRARIES = (
+    "numpy",
+    "scipy.linalg",
+    "scipy.sparse.linalg",
+    "sklearn.base",
+    "sklearn.utils.validation",
+)
 #: What the commands and the child processes of the package import.
 _MODULES = (
     "eigenscape.app.cli.app",
@@ -48,13 +59,18 @@ _MODULES = (
 
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
+streams = [n for n, file in enumerate([sys.stdin, sys.stdout, sys.stderr]) if file is not None]
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-socket.send_fds(server, [len(request).to_bytes(8, "little")], [0, 1, 2])
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), streams]).encode()
+socket.send_fds(server, [len(request).to_bytes(8, "little")], streams)
 server.sendall(request)
-for stream in range(3):
+for stream in streams:
     os.close(stream)
+child = int.from_bytes(server.recv(8), "little")
+signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 answer = server.recv(8)
 code = int.from_bytes(answer, "little", signed=True) if answer else -signal.SIGKILL
 if code < 0:
@@ -65,23 +81,33 @@ os._exit(code)
 """
 
 
+class Clients(NamedTuple):
+    """Paths of programs that take the arguments of Python."""
+
+    package: str  #: its processes have imported the package
+    libraries: str  #: its processes have imported what the package needs
+
+
 @contextlib.contextmanager
-def open_server() -> Iterator[str]:
-    """Start a server; yield the path of the client, which takes the arguments of Python."""
-    with tempfile.TemporaryDirectory(prefix="eigenscape-") as folder:
-        address, client = f"{folder}/socket", Path(folder, "python")
-        client.write_text(_CLIENT.format(python=sys.executable, address=address))
-        client.chmod(0o700)
-        with socket.socket(socket.AF_UNIX) as listener:
+def open_server() -> Iterator[Clients]:
+    """Start the servers and yield their clients."""
+    with tempfile.TemporaryDirectory(prefix="eigenscape-") as folder, contextlib.ExitStack() as listeners:
+        numbers, clients = [], Clients(f"{folder}/package", f"{folder}/libraries")
+        for client in clients:
+            address = f"{client}.socket"
+            Path(client).write_text(_CLIENT.format(python=sys.executable, address=address))
+            Path(client).chmod(0o700)
+            listener = listeners.enter_context(socket.socket(socket.AF_UNIX))
             listener.bind(address)
             listener.listen()
-            number = listener.fileno()
-            # Python 3.12 warns of a fork beside threads; the only one here is of pyarrow's allocator.
-            quiet = ["-W", "ignore:This process:DeprecationWarning"]
-            command = [sys.executable, *quiet, __file__, str(number)]
-            server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number])
+            numbers.append(listener.fileno())
+        # Python 3.12 warns of a fork beside threads; the only one here is of pyarrow's allocator.
+        quiet = ["-W", "ignore:This process:DeprecationWarning"]
+        command = [sys.executable, *quiet, __file__, *map(str, numbers)]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=numbers)
+        listeners.close()
         with server:
-            yield str(client)
+            yield clients
 
 
 @contextlib.contextmanager
@@ -121,18 +147,18 @@ def _supervise(connection: socket.socket) -> list[str]:
     """Fork a child, in which this returns its arguments; send its exit code, or end it with its client."""
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
     with connection.makefile("rb") as file:
-        words, folder, environment = json.loads(file.read(int.from_bytes(size, "little")))
+        words, folder, environment, targets = json.loads(file.read(int.from_bytes(size, "little")))
     child = os.fork()
     if child == 0:
-        for target, stream in enumerate(streams):
-            os.dup2(stream, target)
-            os.close(stream)
+        _replace_streams(dict(zip(targets, streams, strict=True)))
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
         return words
     for stream in [*streams, 0, 1, 2]:
         os.close(stream)
+    with contextlib.suppress(BrokenPipeError):
+        connection.sendall(child.to_bytes(8, "little"))
     ended = os.pidfd_open(child)
     readable, _, _ = select.select([connection, ended], [], [])
     if ended not in readable:
@@ -143,12 +169,23 @@ def _supervise(connection: socket.socket) -> list[str]:
     os._exit(0)
 
 
+def _replace_streams(streams: dict[int, int]) -> None:
+    """Set the standard streams; those without a stream are closed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if number in streams:
+            os.dup2(streams[number], number)
+            os.close(streams[number])
+        else:
+            os.close(number)
+            setattr(sys, name, None)
+
+
 def _execute(words: list[str]) -> None:
     """Do what Python does with these arguments."""
     isolated = False
     while (flag := words.pop(0)) not in ("-c", "-m") and not flag.endswith(".py"):
-        if flag == "-W" and words.pop(0) == "ignore":
-            warnings.simplefilter("ignore")
+        if flag == "-W":
+            warnings._processoptions([words.pop(0)])  # type: ignore[attr-defined]
         elif flag in ("-I", "-S"):
             isolated = True
         else:
@@ -188,20 +225,31 @@ def _end(code: int) -> None:
     """End as Python does, but leave the memory to the system: freeing the modules takes a second."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     os._exit(code)
 
 
 def _main() -> None:
-    with socket.socket(fileno=int(sys.argv[1])) as listener:
-        del sys.path[0]  # the folder of this file
-        for name in _MODULES:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
-        gc.freeze()  # a collection in a child would copy all pages
+    package, libraries = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    del sys.path[0]  # the folder of this file
+    _import(_LIBRARIES)
+    listener, other = (package, libraries) if os.fork() else (libraries, package)
+    other.close()
+    if listener is package:
+        _import(_MODULES)
+    with listener:
         words = _next_request(listener)
     _end(_exit_code(words))
+
+
+def _import(names: tuple[str, ...]) -> None:
+    """Import modules, if they are installed."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    gc.freeze()  # a collection in a child would copy all pages
 
 
 if __name__ == "__main__":

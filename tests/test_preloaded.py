@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from preloaded import Clients
 
 pytestmark = [
     pytest.mark.process,
@@ -72,6 +73,41 @@ def test_a_killed_client_ends_its_process() -> None:
     while os.path.exists(f"/proc/{pid}"):
         assert time.monotonic() < limit
         time.sleep(0.01)
+
+
+def test_an_interrupt_is_passed_on() -> None:
+    code = (
+        "import time\n"
+        "try: print('started', flush=True), time.sleep(100)\n"
+        "except KeyboardInterrupt: print('interrupted')"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout is not None
+        client.stdout.readline()
+        client.send_signal(signal.SIGINT)
+        assert client.stdout.read() == "interrupted\n"
+    assert client.returncode == 0
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_closed_streams(closed: str, tmp_path: Path) -> None:
+    number = ["stdin", "stdout", "stderr"].index(closed)
+    code = (
+        "import os, sys\n"
+        f"try: os.fstat({number})\n"
+        f"except OSError: open('{tmp_path / 'found'}', 'w').write(str(sys.{closed}))"
+    )
+    command = ["sh", "-c", f'exec "$@" {number}>&-', "sh", sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "found").read_text() == "None"
+
+
+def test_modules(python_clients: Clients) -> None:
+    code = "import sys; print(*({'sklearn', 'eigenscape', 'sklearn.manifold'} & set(sys.modules)))"
+    loaded = [subprocess.check_output([client, "-c", code], text=True).split() for client in python_clients]
+    assert set(loaded[0]) == {"sklearn", "eigenscape", "sklearn.manifold"}
+    assert loaded[1] == ["sklearn"]
 
 
 def test_other_options_are_refused() -> None:

@@ -200,6 +200,7 @@ def test_ipython_extension() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_libraries")
 def test_install_loads_little() -> None:
     """The core is loaded when a step needs it: importing all of it takes longer than 100 ms."""
     code = (

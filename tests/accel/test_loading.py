@@ -66,6 +66,7 @@ def test_import_in_several_threads() -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_libraries")
 def test_a_call_loads_the_solvers_only() -> None:
     """A small problem is faster in eigenscape only if little is imported for it."""
     run(

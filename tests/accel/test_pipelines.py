@@ -8,6 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from covering import PRODUCT
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
@@ -37,7 +38,9 @@ def test_grid_search_in_a_pipeline() -> None:
         from sklearn.decomposition import KernelPCA
 
         pipeline = make_pipeline(KernelPCA(5, kernel="rbf", gamma=0.001), LogisticRegression(max_iter=500))
-        search = GridSearchCV(pipeline, {"kernelpca__n_components": [3, 5]}, cv=2, n_jobs=2)
+        # test_processes.py fits and unpickles in other processes; joblib takes seconds to start some
+        n_jobs = 2 if PRODUCT else 1
+        search = GridSearchCV(pipeline, {"kernelpca__n_components": [3, 5]}, cv=2, n_jobs=n_jobs)
         return search.fit(X, y).cv_results_["mean_test_score"]
 
     before, after = run(build)

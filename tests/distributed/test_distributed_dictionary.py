@@ -57,7 +57,7 @@ CASES = {
     ),
     "greedy-linear": GreedySpectralEmbedding(kernel="linear", dictionary=Dictionary(tol=1e-9)),
     "kernel-pca": KernelPCA(approximation=Dictionary(tol=1e-3)),
-    "kernel-pca-size": KernelPCA(approximation=Dictionary(40)),
+    "kernel-pca-size": KernelPCA(approximation=Dictionary(25)),
     "laplacian": LaplacianEigenmaps(affinity="rbf", gamma=0.5, approximation=Dictionary(tol=1e-4)),
     "clustering": SpectralClustering(3, affinity="rbf", gamma=0.5, approximation=Dictionary(tol=1e-4)),
 }
@@ -130,10 +130,10 @@ def surveys(monkeypatch):
 
 EXACT = {
     **{name: CASES[name] for name in CASES if name != "greedy-linear"},  # whose rank rounding decides
-    "size": GreedySpectralEmbedding(gamma=2.0, dictionary=Dictionary(60)),
-    "size-divisive": GreedySpectralEmbedding(gamma=2.0, normalization="divisive", dictionary=Dictionary(60)),
+    "size": GreedySpectralEmbedding(gamma=2.0, dictionary=Dictionary(30)),
+    "size-divisive": GreedySpectralEmbedding(gamma=2.0, normalization="divisive", dictionary=Dictionary(30)),
     "size-plain": GreedySpectralEmbedding(
-        kernel="laplacian", gamma=1.0, normalization=None, dictionary=Dictionary(60)
+        kernel="laplacian", gamma=1.0, normalization=None, dictionary=Dictionary(30)
     ),
 }
 
@@ -162,7 +162,7 @@ def fitted_alone(name):
 
 
 @settings(
-    max_examples=25 if MANY_EXAMPLES else 10,
+    max_examples=25 if MANY_EXAMPLES else 6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -204,7 +204,7 @@ def test_parts_that_are_all_new_are_not_asked_over_and_over(parts_are_asked, sur
 def test_empty_partitions_among_parts_that_are_new(parts_are_asked):
     """What a filter leaves: ranges of partitions without a row are not asked."""
     parts_are_asked(20)
-    Y = X[np.argsort(X[:, 0])] * [50, 1, 1]
+    Y = X[np.argsort(X[:, 0])] * [25, 1, 1]
     sizes = [0, 375, 375, 0, 0, 0, 0, 375, 375, *[0] * 9]
     estimator = GreedySpectralEmbedding(gamma=1.0, dictionary=Dictionary(tol=0.2))
     alone, model = clone(estimator).fit(Y), estimator.fit(ragged(Y, sizes))
@@ -220,8 +220,8 @@ def test_a_row_is_chosen_once(parts_are_asked):
         ValueError, match="size=120 of the dictionary, but there are only 100 distinct points"
     ):
         KernelPCA(gamma=1e4, approximation=Dictionary(120)).fit(ragged(twins, [1000] * 3))
-    model = KernelPCA(gamma=1e4, approximation=Dictionary(400)).fit(ragged(X[:600], [200] * 3))
-    assert len(np.unique(model.dictionary_indices_)) == 400
+    model = KernelPCA(gamma=1e4, approximation=Dictionary(200)).fit(ragged(X[:300], [100] * 3))
+    assert len(np.unique(model.dictionary_indices_)) == 200
 
 
 @pytest.mark.parametrize("kernel", ["poly", "rbf", "laplacian"])

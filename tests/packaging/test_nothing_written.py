@@ -47,7 +47,7 @@ def test_many_processes_without_a_folder(tmp_path: Path) -> None:
             cwd=tmp_path,
             env=environment,
         )
-        for _ in range(50 if PRODUCT else 2)
+        for _ in range(50 if PRODUCT else 1)
     ]
     for process in started:
         out, errors = process.communicate(timeout=600)

@@ -408,6 +408,7 @@ def test_given_axes_and_figures_are_used(iris, model):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_libraries")
 def test_estimators_load_no_plotting_or_dask_and_plots_no_pyplot():
     code = (
         "import sys, numpy as np; from eigenscape import PCA, Isomap; PCA(1).fit(np.eye(3));"

@@ -81,11 +81,14 @@ def _render(parameters: np.ndarray, side: int) -> np.ndarray:
     nearest = np.full(start.shape[:2], np.inf)
     brightness = np.zeros(start.shape[:2])
     for part in _PARTS:
-        distance, normal = _intersect(part, start, sight)
-        lit = np.maximum(0, np.einsum("npc,nc->np", normal, towards_light))
-        shaded = part.albedo * (0.15 + 0.85 * lit)  # ambient light, and the light
+        distance = _distance(part, start, sight)
         seen = distance < nearest
-        nearest[seen], brightness[seen] = distance[seen], shaded[seen]
+        image = np.nonzero(seen)[0]  # of each ray that is seen
+        point = start[seen] + distance[seen][:, np.newaxis] * sight[image]  # (rays, 3)
+        normal = (point - part.center) / np.square(part.radii)
+        cosine = np.einsum("rc,rc->r", normal, towards_light[image]) / np.linalg.norm(normal, axis=1)
+        nearest[seen] = distance[seen]
+        brightness[seen] = part.albedo * (0.15 + 0.85 * np.maximum(0, cosine))  # ambient light, and the light
     n = len(parameters)
     return brightness.reshape(n, side, 2, side, 2).mean(axis=(2, 4)).reshape(n, side * side)
 
@@ -102,15 +105,15 @@ def _rotations(pan: np.ndarray, tilt: np.ndarray) -> np.ndarray:
     return np.einsum("abn,bcn->nac", nod, around)
 
 
-def _intersect(part: _Part, start: np.ndarray, sight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the distance at which each ray meets the ellipsoid, or infinity, and the normal there."""
+def _distance(part: _Part, start: np.ndarray, sight: np.ndarray) -> np.ndarray:
+    """Compute the distance (n, p) at which each ray meets the ellipsoid, or infinity."""
     a = (start - part.center) / part.radii  # (n, p, 3), scaled so that the ellipsoid is the unit sphere
-    b = (sight / part.radii)[:, np.newaxis]
-    aa, ab, bb = (a * a).sum(axis=2), (a * b).sum(axis=2), (b * b).sum(axis=2)
+    b = sight / part.radii  # (n, 3)
+    # einsum: sums over an axis of three take five times as long
+    aa, ab = np.einsum("npc,npc->np", a, a), np.einsum("npc,nc->np", a, b)
+    bb = np.einsum("nc,nc->n", b, b)[:, np.newaxis]
     root = ab * ab - bb * (aa - 1)
-    distance = np.where(root > 0, (-ab - np.sqrt(np.maximum(root, 0))) / bb, np.inf)
-    normal = (a + np.where(root > 0, distance, 0)[:, :, np.newaxis] * b) / part.radii
-    return distance, normal / np.linalg.norm(normal, axis=2, keepdims=True)
+    return np.where(root > 0, (-ab - np.sqrt(np.maximum(root, 0))) / bb, np.inf)
 
 
 def bars(

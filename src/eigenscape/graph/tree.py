@@ -63,10 +63,10 @@ class TreeIndex(RowSearch):
         Y = np.asarray(Y, dtype=np.float64)
         bound, row = np.inf, 0
         while True:
-            length, index = self._tree.query(Y[row], p=self.power)
-            if length >= bound:
+            found, index = self._tree.query(Y[row], p=self.power)
+            if found >= bound:
                 break
-            bound = length
+            bound = float(found)
             row = int(np.argmin(np.linalg.norm(Y - self.X[index], ord=self.power, axis=1)))
         above = bound * (1 + 1e-12) + np.finfo(float).tiny  # the tree compares powers of distances
         length, _ = self._tree.query(

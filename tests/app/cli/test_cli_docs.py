@@ -35,7 +35,7 @@ def tables(tmp_path_factory):
     return folder
 
 
-@pytest.mark.usefixtures("forked_python")
+@pytest.mark.usefixtures("forked_python", "empty_charts")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tables, tmp_path, monkeypatch):
     for file in tables.iterdir():
@@ -87,6 +87,7 @@ def test_help_of_every_command_has_examples():
             ), example
 
 
+@pytest.mark.usefixtures("empty_charts")
 def test_from_a_table_to_a_report_and_new_rows_in_two_commands(tmp_path):
     X, color = make_swiss_roll(900, noise=0.05, random_state=0)
     kind = np.array(["inner", "middle", "outer"])[np.digitize(color, [7.5, 11])]

@@ -197,6 +197,7 @@ def test_bad_parameter_values_are_code_2(tmp_path, small):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("empty_charts")
 @pytest.mark.parametrize("flag", ["-o", "--plot", "--report", "--save"])
 def test_existing_files_are_overwritten_only_with_force(flag, tmp_path, small):
     old = tmp_path / {"-o": "x.csv", "--plot": "x.png", "--report": "x.html", "--save": "x.model"}[flag]
@@ -275,6 +276,7 @@ def until(process, text):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_an_interruption_leaves_no_file(tmp_path, long_input):
     with started(
         "embed", long_input, "-m", "isomap", "-o", tmp_path / "map.csv", "--save", tmp_path / "map.model"
@@ -323,6 +325,7 @@ def test_an_interrupt_inside_exec_ends_with_the_exit_code(tmp_path):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_a_killed_process_leaves_the_old_file(tmp_path, long_input):
     out = tmp_path / "map.csv"
     out.write_text("old\n")
@@ -354,6 +357,7 @@ def test_figures_of_all_formats_report_a_full_disk_alike(tmp_path):
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_a_broken_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(20_000, 3)))
     with started("embed", tmp_path / "rows.npy", "-m", "pca", "-o", "-", "-q") as process:

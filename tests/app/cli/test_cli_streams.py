@@ -31,6 +31,7 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_closed_standard_error(table: Path) -> None:
     done = run(f"embed {table} -m pca -o - --progress 2>&-")
     assert done.returncode == 0
@@ -40,10 +41,15 @@ def test_closed_standard_error(table: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_closed_standard_output(table: Path) -> None:
     done = run(f"embed {table} -m pca -o - >&-")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "error: standard output is closed; write to a file with -o"
+
+
+@pytest.mark.process
+def test_all_streams_closed_when_python_starts(table: Path) -> None:
     out = table.with_name("map.csv")
     done = run(f"embed {table} -m pca -o {out} >&- 2>&- <&-")
     assert done.returncode == 0
@@ -51,6 +57,7 @@ def test_closed_standard_output(table: Path) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
 def test_closed_standard_input(table: Path) -> None:
     done = run("embed - -m pca -o - <&-")
     assert done.returncode == 2

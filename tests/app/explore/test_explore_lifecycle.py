@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -81,56 +80,56 @@ def test_a_fit_is_cancelled_or_killed_and_the_next_one_works():
 
 
 def open_server(folder, *options):
-    """Start the command in a process; return it with its address."""
+    """Start the command in a process; return it with its address and its folder."""
     table = write_digits(folder / "digits.csv", 100)
     command = [sys.executable, "-m", "eigenscape", "explore", str(table), "--no-browser", *options]
+    (folder / "temporary").mkdir(exist_ok=True)
+    environment = {**os.environ, "TMPDIR": str(folder / "temporary")}
     process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
     words = process.stdout.readline().split()
     assert words[:2] == ["exploring", "at"], process.stderr.read()
-    return process, words[2]
+    (own,) = (folder / "temporary").glob("eigenscape-explore-*")
+    return process, words[2], own
 
 
-def children(pid):
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-    )
+def children(folder):
+    """Return the processes of the server with this folder."""
+    pid = folder.name.split("-")[2]
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", pid], capture_output=True, text=True, check=False)
     return [int(word) for word in listed.stdout.split()]
 
 
-def folders_of(pid):
-    return list(Path(tempfile.gettempdir()).glob(f"eigenscape-explore-{pid}-*"))
-
-
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+@pytest.mark.usefixtures("forked_python")  # of the server; the process that fits is started
 def test_a_server_that_ends_or_is_killed_leaves_no_process_no_folder_and_no_lost_annotation(tmp_path):
-    process, url = open_server(tmp_path, "--annotations", "marks.csv")
+    process, url, folder = open_server(tmp_path, "--annotations", "marks.csv")
     with httpx.Client(base_url=url, headers={"X-Eigenscape": "1"}, timeout=60) as client:
         start_slow_fit(client)
         body = {"name": "kind", "label": "odd, <b>", "mask": mask_of([1, 3], 100)}
         assert client.post("api/annotations", json=body).status_code == 200
-    workers = children(process.pid)
+    workers = children(folder)
     assert workers
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert "1 annotation(s) are in marks.csv" in errors
     wait_until(lambda: not any(is_alive(pid) for pid in workers))
-    assert folders_of(process.pid) == []
+    assert not folder.exists()
 
-    process, url = open_server(tmp_path, "--annotations", "marks.csv")
+    process, url, folder = open_server(tmp_path, "--annotations", "marks.csv")
     with httpx.Client(base_url=url, headers={"X-Eigenscape": "1"}, timeout=60) as client:
         assert client.get("api/state").json()["annotations"] == [{"name": "kind", "labels": ["odd, <b>"]}]
         codes = np.frombuffer(client.get("api/annotations/kind").content, dtype="<u2")
         assert np.flatnonzero(codes != 65535).tolist() == [1, 3]
         start_slow_fit(client)
-    workers = children(process.pid)
+    workers = children(folder)
     assert workers
     process.kill()
     process.communicate(timeout=60)
     wait_until(lambda: not any(is_alive(pid) for pid in workers))
-    wait_until(lambda: folders_of(process.pid) == [])
+    wait_until(lambda: not folder.exists())
 
 
 #: A server whose process that fits cannot write answers any more, while it waits for requests.
@@ -157,21 +156,24 @@ sys.stdin.read()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a killed process keeps the number of its parent")
-@pytest.mark.parametrize("end", ["close", "kill"])
-def test_a_process_that_cannot_answer_waits_for_the_end_of_its_server(tmp_path, end):
-    folder = tmp_path / "server"
-    folder.mkdir()
-    np.save(folder / "X.npy", np.random.default_rng(0).standard_normal((20, 2)))
-    command = [sys.executable, "-c", DEAF_SERVER, str(folder), end]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        state, worker = server.stdout.readline().split()
-        assert state == "waiting"
-        if end == "close":
-            assert server.stdout.readline().split() == ["closed", "1"]
-            assert folder.exists()  # its server still has it
-        server.kill()
-    wait_until(lambda: not is_alive(int(worker)))
-    assert folder.exists() == (end == "close")
+@pytest.mark.usefixtures("forked_python")  # of the server; the process that fits is started
+def test_a_process_that_cannot_answer_waits_for_the_end_of_its_server(tmp_path):
+    servers = {}
+    for end in ("close", "kill"):  # both at once
+        (tmp_path / end).mkdir()
+        np.save(tmp_path / end / "X.npy", np.random.default_rng(0).standard_normal((20, 2)))
+        command = [sys.executable, "-c", DEAF_SERVER, str(tmp_path / end), end]
+        servers[end] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for end, server in servers.items():
+        with server:
+            state, worker = server.stdout.readline().split()
+            assert state == "waiting"
+            if end == "close":
+                assert server.stdout.readline().split() == ["closed", "1"]
+                assert (tmp_path / end).exists()  # its server still has it
+            server.kill()
+        wait_until(lambda pid=int(worker): not is_alive(pid))
+        assert (tmp_path / end).exists() == (end == "close")
 
 
 def test_an_annotation_file_of_something_else_is_not_replaced(tmp_path):

@@ -455,6 +455,7 @@ for call in calls:
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("forked_libraries")
 def test_files_without_optional_packages(tmp_path: Path) -> None:
     """Arrays and models need the core only; other formats raise an error with the package and the remedy."""
     names = ["a.csv", "a.csv.gz", "a.parquet", "a.arrow", "a.h5ad", "a.zarr", "images"]
