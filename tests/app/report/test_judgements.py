@@ -253,7 +253,7 @@ def test_the_best_map_keeps_most_neighbours_and_has_the_best_score(tmp_path):
 
 
 def compared(name: str, measures: Measures) -> ComparedModel:
-    return ComparedModel(name, PCA(2), np.zeros((5, 2)), measures, None)
+    return ComparedModel(name, PCA(2), np.zeros((5, 2)), None, measures, None)
 
 
 def test_a_best_map_that_is_poor_is_called_so():
