@@ -6,7 +6,6 @@ attribute ``_limits``.
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import math
 import numbers
@@ -162,6 +161,29 @@ def check_positive(name: str, value: object) -> None:
         raise ValueError(f"{name}={value!r} must be a positive number")
 
 
+def check_number(
+    name: str, value: object, low: float = -math.inf, high: float = math.inf, *, above: bool = False
+) -> float:
+    """Return ``value`` as a float, or raise ValueError if it is not in [low, high].
+
+    If ``above``, the lower bound is excluded.
+    """
+    number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    inside = math.isfinite(number) and low <= number <= high
+    if not inside or (above and number == low):
+        bounds = [] if low == -math.inf else [f"above {low:g}" if above else f"of at least {low:g}"]
+        bounds += [] if high == math.inf else [f"at most {high:g}"]
+        text = " and ".join(bounds)
+        raise ValueError(f"{name}={value!r} must be a finite number{' ' if text else ''}{text}")
+    return number
+
+
+def check_random_state(random_state: object) -> None:
+    """Raise ValueError unless ``random_state`` is None or a non-negative integer."""
+    if random_state is not None and (not isinstance(random_state, numbers.Integral) or int(random_state) < 0):
+        raise ValueError(f"random_state={random_state!r} must be a non-negative integer or None")
+
+
 def check_gamma(kernel: object, gamma: object) -> None:
     """Raise ValueError unless a kernel width is positive or None; "poly" and "sigmoid" take any number."""
     if gamma is None:
@@ -186,32 +208,12 @@ def _declared(cls: type) -> Mapping[str, Parameter]:
 declared_parameters: Callable[[Any], Mapping[str, Parameter]] = cache(_declared)
 
 
-class _Unknown:
-    """Replacement for a name in an annotation that is imported for type checkers only."""
-
-    def __class_getitem__(cls, _: object) -> type[_Unknown]:
-        return cls
-
-
-class _Names(dict[str, Any]):
-    """Names in annotations: array types become lists, undefined names :class:`_Unknown`."""
-
-    def __init__(self, scope: dict[str, Any]) -> None:
-        super().__init__(ArrayLike=list)
-        self.scope = scope
-
-    def __missing__(self, name: str) -> Any:
-        if name in self.scope or hasattr(builtins, name):
-            raise KeyError(name)  # eval goes on to look in the globals and builtins
-        return _Unknown
-
-
 def _annotated_types(cls: type, annotation: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[Any, ...]]:
     """Return the names of the types in an annotation, the values of its Literals, and classes of options."""
     scope = inspect.unwrap(cls.__init__).__globals__  # type: ignore[misc]
     holder = types.SimpleNamespace(__annotations__={"parameter": annotation})
     try:
-        hint = get_type_hints(holder, scope, _Names(scope))["parameter"]
+        hint = get_type_hints(holder, scope, {"ArrayLike": list})["parameter"]
     except (NameError, AttributeError, TypeError, SyntaxError):
         return ("Any",), (), ()
     names: list[str] = []

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape.exceptions import RankError
 from eigenscape.solvers.pairs import canonical_signs
 

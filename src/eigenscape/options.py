@@ -55,9 +55,12 @@ __all__ = [
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 EdgeWeights: TypeAlias = Literal["binary", "heat", "inverse", "local"]
 #: A named neighbour search, an index, or neighbours that have been computed.
-Search: TypeAlias = (
-    'Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]'
-)
+if TYPE_CHECKING:
+    Search: TypeAlias = (
+        Literal["auto", "exact", "approximate"] | NeighborIndex | NeighborSearcher | tuple[Any, Any]
+    )
+else:  # classes that take long to import
+    Search = Literal["auto", "exact", "approximate"] | tuple[Any, Any]
 #: Fields that all graphs have, with their flat names.
 _EDGES = {name: name for name in ("metric", "metric_params", "weights", "width", "search")}
 #: Metrics that are known without a look into scikit-learn.
@@ -757,8 +760,7 @@ def warn_unused(estimator: Any) -> None:
     if isinstance(affinity, str) and affinity == "precomputed_nearest_neighbors":
         unused.append("metric")
     for name in unused:
-        value = getattr(estimator, name, None)
-        if name in declared and not _equal(value, declared[name].default):
+        if name in declared and (value := getattr(estimator, name)) != declared[name].default:
             warn(f"{name}={value!r} is not used with affinity={affinity!r}; leave out {name}")
 
 

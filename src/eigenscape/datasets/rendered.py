@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 
 
 class _Part(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenscape._checks import check_count, check_number
+from eigenscape._parameters import check_count, check_number
 
 #: Range of the parameter of the twisted roll: from half a turn to a turn and a quarter.
 _FIRST, _LAST = np.pi, 2.5 * np.pi

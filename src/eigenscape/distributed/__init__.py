@@ -9,13 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eigenscape._lazy import attach
-from eigenscape.distributed._presence import (
-    PREFIT,
-    call_on_blocks,
-    check_in_memory,
-    is_collection,
-    require,
-)
+from eigenscape.distributed._presence import PREFIT, call_on_blocks, check_in_memory, is_collection, require
 
 if TYPE_CHECKING:
     from eigenscape.app.io.dask_writing import write_parts

@@ -27,9 +27,8 @@ from eigenscape.estimators._graph import (
     neighborhood_graph,
 )
 from eigenscape.estimators._method import AffinityLike, KernelLike
-from eigenscape.estimators._weights import refuse_weights, vertex_codes, vertex_weights
+from eigenscape.estimators._weights import refuse_weights, vertex_codes
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
-from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.kernels.labelled import mix_labels
 from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
@@ -37,7 +36,7 @@ from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.normalize import DividedKernel
 from eigenscape.options import GRAPH_NAMES, EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
-from eigenscape.pieces import Action, Affinity, Split, split_affinity, split_graph
+from eigenscape.pieces import Action, Split, split_affinity
 from eigenscape.solvers import NAMES, SolverConfig
 
 
@@ -49,7 +48,6 @@ class AffinityOptions:
     affinity: Graph | KernelLike
     gamma: float | None = None
     include_diagonal: bool = True
-    weights: EdgeWeights = "binary"  # of edges
     n_jobs: int | None = None
 
     @classmethod
@@ -61,18 +59,19 @@ class AffinityOptions:
                 "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
                 " contains distances) or 'precomputed' (similarities)"
             )
-        neighborhood = None
+        graph: Graph | None = None
         if isinstance(affinity, str) and affinity in GRAPH_NAMES:
             metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
             kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
-            neighborhood = Neighborhood(kind(estimator.n_neighbors, metric), n_jobs)
+            graph = kind(estimator.n_neighbors, metric)
         elif isinstance(affinity, Option):
             graph = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
-            neighborhood, weights = Neighborhood(graph, n_jobs), edge_weights(graph, weights)
+            weights = edge_weights(graph, weights)
         else:
             check_gamma(affinity, estimator.gamma)
+        neighborhood = None if graph is None else Neighborhood(graph, n_jobs, edge_weights=weights)
         diagonal = getattr(estimator, "include_diagonal", True)
-        return cls(neighborhood, affinity, estimator.gamma, diagonal, weights, n_jobs)
+        return cls(neighborhood, affinity, estimator.gamma, diagonal, n_jobs)
 
     def kernel(self) -> Kernel:
         """Return the kernel between all samples."""
@@ -86,60 +85,12 @@ class AffinityOptions:
 
 def bind_affinity(
     X: Any, options: AffinityOptions, n_components: int, weights: np.ndarray | None = None
-) -> GraphSamples | KernelSamples:
+) -> SampleGraph | KernelSamples:
     """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
-    if options.neighborhood is not None:
-        return graph_samples(X, options.neighborhood, n_components, options.weights, weights)
-    check_enough("n_components", n_components, n_components + 1, X.shape[0])
-    return KernelSamples(options.kernel().bind(X), options, weights)
-
-
-def graph_samples(
-    X: Any,
-    neighborhood: Neighborhood,
-    n_components: int,
-    edge_weights: EdgeWeights,
-    weights: np.ndarray | None = None,
-) -> GraphSamples:
-    """Return samples with a neighbourhood graph, whose edges have the given weights by default."""
-    graph = neighborhood_graph(X, neighborhood, n_components)
-    weights = vertex_weights(weights, graph.vertex)
-    return GraphSamples(graph, neighborhood, neighborhood.option.weights or edge_weights, weights)
-
-
-@dataclass(frozen=True, eq=False)
-class GraphSamples:
-    """Samples with a neighbourhood graph."""
-
-    graph: SampleGraph
-    neighborhood: Neighborhood
-    edge_weights: EdgeWeights
-    weights: np.ndarray | None  # of the vertices, the sums over the samples equal to each
-
-    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
-        """Split the graph into the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
-        split, kind = split_graph(self.graph.graph, on_disconnected, max_components), self.edge_weights
-        kernels: list[BoundKernel]
-        if kind == "local":
-            m = self.graph.graph.n_vertices
-            k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
-            assert k is not None
-            kernels = [local_affinity(part, k) for part in split.parts]
-        else:
-            width = self.neighborhood.option.width
-            kernels = [
-                GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
-            ]
-        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
-
-    def result(
-        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
-    ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, with further fitted attributes."""
-        kernel = split.parts[0].kernel
-        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            attributes = {**attributes, "width_": kernel.weight.scale}
-        return self.graph.result(embedding, split.labels, n_components, self.weights, attributes)
+    if options.neighborhood is None:
+        check_enough("n_components", n_components, n_components + 1, X.shape[0])
+        return KernelSamples(options.kernel().bind(X), options, weights)
+    return neighborhood_graph(X, options.neighborhood, n_components, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,15 +225,11 @@ def eigenmaps_of_parts(
 
 
 def with_labels(
-    split: Split,
-    samples: GraphSamples | KernelSamples,
-    labels: np.ndarray,
-    target_weight: float,
-    seed: int,
+    split: Split, samples: SampleGraph | KernelSamples, labels: np.ndarray, target_weight: float, seed: int
 ) -> Split:
     """Return the parts of a graph with the classes of its samples mixed into their affinities."""
-    assert isinstance(samples, GraphSamples)  # checked by check_eigenmaps
-    codes = vertex_codes(labels, samples.graph.vertex)
+    assert isinstance(samples, SampleGraph)  # checked by check_eigenmaps
+    codes = vertex_codes(labels, samples.vertex)
     members = [np.arange(len(codes))] if split.is_whole else [some for some in split.members if len(some) > 1]
     parts = tuple(
         replace(part, kernel=mix_labels(part.kernel, codes[some], target_weight, seed))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -22,23 +23,17 @@ from eigenscape._numbers import match_dtype
 from eigenscape.distributed import call_on_blocks, is_collection
 from eigenscape.estimators._html import spectrum_block
 from eigenscape.estimators._method import GraphSolver, Method, Seed
-from eigenscape.estimators._rows import (
-    check_coordinates,
-    check_input,
-    check_pairs,
-    check_weights,
-)
+from eigenscape.estimators._rows import check_coordinates, check_input, check_pairs, check_weights
 from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
-from eigenscape.estimators._weights import embed_weighted
+from eigenscape.estimators._weights import class_codes, embed_weighted
 from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
 from eigenscape.pieces import AnyEmbedding
-from eigenscape.quality.loss import (
-    kernel_loss,
-    kernel_loss_curve,
-    squared_errors_between,
-)
+from eigenscape.quality.loss import kernel_loss, kernel_loss_curve, squared_errors_between
 from eigenscape.solvers import SolverConfig
+
+#: The options if ``eigen_solver`` is the name of a method.
+_DEFAULT_SOLVER = Solver()
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -75,6 +70,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     #: so are their rounding errors.
     _max_weight_ratio = 2.0**52
 
+    target_weight: float = 0.0
     verbose: bool = False
     n_jobs: int | None
     eigen_solver: GraphSolver
@@ -112,12 +108,13 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         return self._fit_samples(X)
 
-    def _fit_samples(self, X: Any, sample_weight: Any = None, labels: np.ndarray | None = None) -> Self:
+    def _fit_samples(self, X: Any, sample_weight: Any = None, y: Any = None) -> Self:
         """Validate the samples, embed them and set the attributes.
 
         Only estimators whose ``fit`` accepts weights and classes pass them.
         """
         with fitting(self) as failures:
+            labels = class_codes(y, self.target_weight) if self.target_weight else None
             if not isinstance(X, np.ndarray) and is_collection(X):
                 call_on_blocks("sample_fit.fit", self, X, sample_weight, labels)
                 return self
@@ -209,7 +206,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed and self._precomputed_kind() != "kernel"
         tags.input_tags.allow_nan = self._missing
-        tags.target_tags.required = bool(getattr(self, "target_weight", 0))
+        tags.target_tags.required = bool(self.target_weight)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -277,7 +274,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solver(self) -> SolverConfig:
         """Return the eigensolver that the parameters describe."""
         given = self.eigen_solver
-        method, option = (given.method, given) if isinstance(given, Solver) else (given, Solver())
+        method, option = (given.method, given) if isinstance(given, Solver) else (given, _DEFAULT_SOLVER)
         check_solver(method, self._solvers)
         if option.storage != "auto" and not self._blocked:
             raise ValueError(
@@ -285,10 +282,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f" KernelPCA and ClassicalMDS; {type(self).__name__} has none"
             )
         tol = 1e-10 if option.tol is None else option.tol
-        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs)
-
-    def _solver_option(self) -> Solver:
-        return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)
+        return SolverConfig(method, tol, option.max_iter, self._seed(), self.n_jobs, storage=option.storage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +316,10 @@ class FitResult:
 
     def fitted(self) -> dict[str, Any]:
         """Return all fitted attributes by name."""
-        return {**(spectral_attributes(self.embedding) if self.has_kernel else {}), **self.attributes}
+        if not self.has_kernel:
+            return dict(self.attributes)
+        spectrum = {f"{name}_": value for name, value in self.embedding.spectrum._asdict().items()}
+        return {**spectrum, "kernel_": self.embedding.kernel, **self.attributes}
 
     def coordinates(self) -> np.ndarray:
         """Return the coordinates of all samples, (n_samples, n_components)."""
@@ -332,10 +329,61 @@ class FitResult:
         return coordinates if self.vertex is None else coordinates[self.vertex]
 
 
-def spectral_attributes(embedding: AnyEmbedding) -> dict[str, Any]:
-    """Return the fitted attributes that all models with a kernel have."""
-    attributes = {f"{name}_": value for name, value in embedding.spectrum._asdict().items()}
-    return {**attributes, "kernel_": embedding.kernel}
+def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001
+    """Fit the embedding of ``X``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : ignored
+        Not used, present for API consistency.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
+
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight)
+
+
+def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
+    """Fit the embedding of ``X``.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
+        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
+        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
+        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
+        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
+    y : array-like of shape (n_samples,), optional
+        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, None, NaN and empty text
+        mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
+        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
+        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
+        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
+        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
+        for dask collections.
+
+    Returns
+    -------
+    self
+    """
+    return self._fit_samples(X, sample_weight, y)
 
 
 class KernelEstimator(Estimator):

@@ -29,11 +29,7 @@ from eigenscape.methods.assignment import (
     rule_of_cuts,
     rule_of_rotation,
 )
-from eigenscape.methods.clustering import (
-    CountEvidence,
-    cluster_centers,
-    normalized_cut,
-)
+from eigenscape.methods.clustering import CountEvidence, cluster_centers, normalized_cut
 from eigenscape.methods.dictionary_embedding import greedy_spectral_map
 from eigenscape.methods.laplacian import require_eigenfunctions
 from eigenscape.operators import Operator

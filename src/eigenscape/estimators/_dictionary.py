@@ -34,12 +34,7 @@ from eigenscape.kernels import Gaussian, Laplace, Linear
 from eigenscape.kernels.base import BoundKernel, Kernel, as_float64, n_points
 from eigenscape.kernels.pairwise import PairwiseKernel
 from eigenscape.methods.dictionary_embedding import gram_error_bound, warn_tolerance
-from eigenscape.methods.dictionary_fit import (
-    DictionaryOptions,
-    DictionaryState,
-    check_size,
-    fit_dictionary,
-)
+from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState, check_size, fit_dictionary
 from eigenscape.options import Dictionary
 
 #: A second eigenvalue closer to 1 than this means that the kernel vanishes between groups of points.

@@ -162,11 +162,7 @@ class EigenRidgeMixin:
         counts = [*(count for count in _COUNTS if count < largest), largest]
         if self.n_functions != "auto":
             counts = [min(self.n_functions, n_functions)]
-        return RidgeGrid(
-            counts,
-            _ALPHAS if self.alpha == "auto" else (float(self.alpha),),
-            _SMOOTHNESS,
-        )
+        return RidgeGrid(counts, _ALPHAS if self.alpha == "auto" else (float(self.alpha),), _SMOOTHNESS)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

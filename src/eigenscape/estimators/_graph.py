@@ -21,10 +21,10 @@ from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph,
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.row_index import RowIndex, canonical_csr, distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
-from eigenscape.kernels.affinity import GraphAffinity, edge_weight
-from eigenscape.kernels.base import as_float64
+from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
+from eigenscape.kernels.base import BoundKernel, as_float64
 from eigenscape.options import EdgeWeights, Graph, KNNGraph, Metric, RadiusGraph
-from eigenscape.pieces import embed_columns, merge_columns, split_graph
+from eigenscape.pieces import Action, Affinity, Split, embed_columns, merge_columns, split_graph
 
 #: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
@@ -35,14 +35,15 @@ ON_DISCONNECTED = ("connect", "whole", "raise")
 
 @dataclass(frozen=True)
 class Neighborhood:
-    """A graph of samples, with the number of threads and of neighbours by default."""
+    """A graph of samples, with the number of threads and of neighbours by default, and weights of edges."""
 
     option: Graph
     n_jobs: int | None
     most: int = 10
+    edge_weights: EdgeWeights = "binary"
 
     def graph(
-        self, points: Any, first: np.ndarray, vertex: np.ndarray, rows: RowIndex | None = None
+        self, points: Any, k: int | None, distinct: tuple[np.ndarray, np.ndarray] | None, rows: RowIndex
     ) -> NeighborGraph:
         """Return the neighbourhood graph of distinct rows.
 
@@ -50,20 +51,20 @@ class Neighborhood:
         ----------
         points : array of shape (m, n_features) or (m, m)
             The distinct rows.
-        first : ndarray of shape (m,)
-            Index of the first sample that is equal to each row.
-        vertex : ndarray of shape (n_samples,)
-            Row that each sample is equal to.
-        rows : RowIndex, optional
-            The index that recognises the rows, if it has been computed.
+        k : int or None
+            The number of neighbours, :meth:`count`.
+        distinct : tuple (first, vertex) or None
+            Index of the first sample that is equal to each row, and the row that each sample is equal to;
+            None if all samples are distinct.
+        rows : RowIndex
+            Index of the samples, which recognises the points if all samples are distinct.
         """
-        option, m, n_samples = self.option, points.shape[0], len(vertex)
-        k, search = self.count(m), option.search
+        option, search = self.option, self.option.search
         if k is not None:
-            check_enough("n_neighbors", k, k + 1, m, "samples" if m == n_samples else "distinct samples")
+            of = "samples" if distinct is None else "distinct samples"
+            check_enough("n_neighbors", k, k + 1, points.shape[0], of)
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
-        distinct = None if m == n_samples else (first, vertex)
         index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
         if isinstance(option, RadiusGraph):
             return radius_graph(index, option.radius)
@@ -123,6 +124,10 @@ class SampleGraph:
         Vertex of each sample.
     attributes : mapping
         Fitted attributes that describe the graph.
+    neighborhood : Neighborhood
+        The description of the graph.
+    weights : ndarray of shape (m,) or None
+        Weights of the vertices, the sums over the samples equal to each; None if samples have no weights.
     table : array or None
         The precomputed distances, if equal samples were merged; otherwise None.
     """
@@ -130,25 +135,44 @@ class SampleGraph:
     graph: NeighborGraph
     vertex: np.ndarray
     attributes: Mapping[str, Any]
+    neighborhood: Neighborhood
+    weights: np.ndarray | None = None
     table: Any = None
+
+    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
+        """Return the affinities of the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
+        split, kind = split_graph(self.graph, on_disconnected, max_components), self.neighborhood.edge_weights
+        kernels: list[BoundKernel]
+        if kind == "local":
+            m = self.graph.n_vertices
+            k = self.neighborhood.count(m) or Neighborhood(KNNGraph(), None).count(m)
+            assert k is not None
+            kernels = [local_affinity(part, k) for part in split.parts]
+        else:
+            width = self.neighborhood.option.width
+            kernels = [
+                GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
+            ]
+        return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
     def result(
         self,
         embedding: Any,
-        labels: np.ndarray,
+        split: Split,
         n_components: int,
-        weights: np.ndarray | None = None,
         attributes: Mapping[str, Any] | None = None,
         *,
         has_kernel: bool = True,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, with further fitted attributes.
-
-        ``labels`` are the components of the vertices, and their ``weights`` may be None."""
-        described = {**component_attributes(labels[self.vertex]), **self.attributes, **(attributes or {})}
+        """Return the fit result for an embedding of the vertices, with further fitted attributes."""
+        labels = split.labels[self.vertex]
+        described = {**component_attributes(labels), **self.attributes, **(attributes or {})}
+        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
+        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
+            described["width_"] = kernel.weight.scale
         vertex: np.ndarray | None = self.vertex
         if self.table is not None:
-            first, vertex = self.graph.samples, None
+            first, vertex, weights = self.graph.samples, None, self.weights
             assert first is not None
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
@@ -161,8 +185,12 @@ def component_attributes(labels: np.ndarray) -> dict[str, Any]:
     return {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
 
 
-def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) -> SampleGraph:
-    """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``."""
+def neighborhood_graph(
+    X: Any, neighborhood: Neighborhood, n_components: int, weights: np.ndarray | None = None
+) -> SampleGraph:
+    """Return the neighbourhood graph of the distinct rows of ``X``, at least ``n_components + 1``.
+
+    ``weights`` are the weights of the samples."""
     n_samples = X.shape[0]
     precomputed = neighborhood.option.metric == "precomputed"
     sparse_table = precomputed and sparse.issparse(X)
@@ -178,12 +206,15 @@ def neighborhood_graph(X: Any, neighborhood: Neighborhood, n_components: int) ->
     merged = precomputed and points.shape[1] != m
     if merged:
         points = merge_columns(points, vertex, m) if sparse_table else points[:, first]
-    graph = replace(neighborhood.graph(points, first, vertex, rows), samples=first)
+    distinct = None if m == n_samples else (first, vertex)
+    graph = replace(neighborhood.graph(points, n_neighbors, distinct, rows), samples=first)
     check_enough("n_components", n_components, n_components + 1, m, "distinct samples")
     attributes: dict[str, Any] = {"degrees_": np.diff(graph.distances.indptr)[vertex]}
     if n_neighbors is not None:
         attributes |= {"n_neighbors_": n_neighbors, "neighbor_recall_": graph.index.recall}
-    return SampleGraph(graph, vertex, attributes, X if merged else None)
+    if weights is not None:
+        weights = np.bincount(vertex, weights=weights)
+    return SampleGraph(graph, vertex, attributes, neighborhood, weights, X if merged else None)
 
 
 def _check_stored(table: Any, n_neighbors: int) -> None:

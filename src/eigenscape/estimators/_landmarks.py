@@ -233,7 +233,7 @@ def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResu
     for number, part in enumerate(split.parts):
         least = min(n, part.n_vertices - 1) if split.is_whole else 1
         results.append(landmark_isomap(part, n, least, landmarks, solver, piece=number, **options))
-    result = graph.result(join([each.embedding for each in results], split, n), split.labels, n)
+    result = graph.result(join([each.embedding for each in results], split, n), split, n)
     which = result.embedding.columns
     if result.vertex is not None:
         which = np.unique(result.vertex, return_index=True)[1][which]

@@ -38,7 +38,7 @@ def ordinal_isomap_result(estimator: Any, X: Any, landmarks: Landmarks | None) -
         "_spectrum_": None,
     }
     embedding = join(maps, split, n)
-    return graph.result(embedding, split.labels, n, None, attributes, has_kernel=False)
+    return graph.result(embedding, split, n, attributes, has_kernel=False)
 
 
 def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:

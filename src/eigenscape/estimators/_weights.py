@@ -12,9 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from eigenscape._parameters import check_parameters
 from eigenscape.estimators._labels import split_labels
 from eigenscape.exceptions import DataRangeError
 from eigenscape.pieces import embed_columns
@@ -28,65 +26,6 @@ _PER_SAMPLE = {"component_labels_": -1, "degrees_": 0}
 
 #: Why a dictionary has no weights.
 DICTIONARY_WEIGHTS = "its moments count every row once"
-
-
-def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001
-    """Fit the embedding of ``X``.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
-        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
-        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
-        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
-        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
-    y : ignored
-        Not used, present for API consistency.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
-        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
-        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
-        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
-        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
-        for dask collections.
-
-    Returns
-    -------
-    self
-    """
-    return self._fit_samples(X, sample_weight)
-
-
-def fit_labelled(self: Any, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
-    """Fit the embedding of ``X``.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Training data, or similarities or distances of shape (n_samples, n_samples) if "precomputed" is
-        selected. Data are copied. A precomputed matrix is not copied and must not be modified while the model
-        is in use. All rows of a dask array or dataframe are used if the estimator has a dictionary; otherwise
-        the model is fitted to a sample of the rows, and ``transform`` places the other rows (see
-        ``sample_indices_``, ``sample_loss_`` and ``sample_stability_``).
-    y : array-like of shape (n_samples,), optional
-        Labels of classes, if ``target_weight`` is positive; ignored otherwise. -1, None, NaN and empty text
-        mean that a sample is unlabelled. Equal samples with different labels are unlabelled.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the samples in the empirical measure: in means, degrees, the eigenproblem and the loss.
-        With a given kernel, a weight of 2 is equivalent to repeating the sample. Widths and neighbours that
-        are chosen from the data do not depend on the weights; equal rows are one vertex of a neighbourhood
-        graph, and their weights are added. Samples of weight 0 have no influence and are placed by
-        ``transform``. If None, all samples have the weight 1; in a graph, all distinct samples. Not available
-        for dask collections.
-
-    Returns
-    -------
-    self
-    """
-    check_parameters(self)
-    codes = class_codes(y, self.target_weight) if self.target_weight else None
-    return self._fit_samples(X, sample_weight, codes)
 
 
 def embed_weighted(
@@ -135,11 +74,6 @@ def check_ratio(weights: np.ndarray, largest: float) -> None:
             " is possible: coordinates of samples with smaller weights would be rounding errors; set these"
             " weights to 0, and the samples are placed by transform"
         )
-
-
-def vertex_weights(weights: np.ndarray | None, vertex: np.ndarray) -> np.ndarray | None:
-    """Return the weights of the vertices of a graph: the sums over the samples equal to each."""
-    return None if weights is None else np.bincount(vertex, weights=weights)
 
 
 def refuse_weights(weights: np.ndarray | None, option: str, reason: str) -> None:

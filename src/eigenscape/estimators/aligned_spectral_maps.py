@@ -9,9 +9,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape.estimators._affinity import graph_samples
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._graph import Neighborhood, given_graph
+from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph
 from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
@@ -183,9 +182,9 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             rows = [check_table(each, tables[each.view]) for each in maps]
             linked = linked_rows(links, names, [table.shape[0] for table in rows])
             check_enough_links(linked, names, n_components)
-            samples = [graph_samples(table, neighborhood, n_components, "binary") for table in rows]
-            splits = [each.split(self.on_disconnected) for each in samples]  # each in one part
-            pairs = linked_vertices([each.graph for each in samples], linked)
+            graphs = [neighborhood_graph(table, neighborhood, n_components) for table in rows]
+            splits = [each.split(self.on_disconnected) for each in graphs]  # each in one part
+            pairs = linked_vertices(graphs, linked)
             views = Views.of([split.parts[0].kernel for split in splits], pairs)
             coupling, losses = self.coupling, None
             if coupling == "auto":
@@ -193,12 +192,12 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             coordinates, embeddings = aligned_eigenmaps(views, float(coupling), n_components, solver)
             start = 0
             for each, table, own, split, embedding in zip(
-                maps, rows, samples, splits, embeddings, strict=True
+                maps, rows, graphs, splits, embeddings, strict=True
             ):
-                each.embedding_ = check_coordinates(table, coordinates[start + own.graph.vertex])
+                each.embedding_ = check_coordinates(table, coordinates[start + own.vertex])
                 each._model_ = embedding
                 each.__dict__.update(own.result(embedding, split, n_components, {}).fitted())
-                start += own.graph.graph.n_vertices
+                start += own.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
             self.maps_, self.view_names_ = dict(zip(names, maps, strict=True)), names
@@ -289,4 +288,4 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
                 f"search={option.search!r} must be 'auto', 'exact' or 'approximate': an index belongs to one"
                 " view"
             )
-        return Neighborhood(option, self.n_jobs)
+        return Neighborhood(option, self.n_jobs, edge_weights=option.weights or "binary")

@@ -16,9 +16,8 @@ from eigenscape.estimators._affinity import (
     eigenmaps_of_parts,
     with_labels,
 )
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_labelled
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence, Metric
 from eigenscape.pieces import Affinity, OnDisconnected, join
@@ -212,10 +211,7 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         self.verbose = verbose
 
     def _embed(
-        self,
-        X: Any,
-        weights: np.ndarray | None = None,
-        labels: np.ndarray | None = None,
+        self, X: Any, weights: np.ndarray | None = None, labels: np.ndarray | None = None
     ) -> FitResult:
         n_components, diagonal = self.n_components, self.include_diagonal
         options, solver = AffinityOptions.of(self, "local"), self._solver()

@@ -11,12 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_count, check_parameters
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import (
-    as_sequence,
-    as_sequences,
-    check_channels,
-    is_list_of_sequences,
-)
+from eigenscape.estimators._rows import as_sequence, as_sequences, check_channels, is_list_of_sequences
 from eigenscape.estimators._running import running
 from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
@@ -126,11 +121,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     """
 
     _method = Method(
-        "distortion-discriminant-analysis",
-        aliases=("dda",),
-        scale_free=True,
-        collections=False,
-        command="",
+        "distortion-discriminant-analysis", aliases=("dda",), scale_free=True, collections=False, command=""
     )
     _layers_: list[Layer]
 

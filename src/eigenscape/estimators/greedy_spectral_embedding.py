@@ -14,7 +14,7 @@ from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import check_in_memory
 from eigenscape.estimators._available import available_if
-from eigenscape.estimators._base import KernelEstimator, spectral_attributes
+from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
@@ -468,11 +468,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         try:
             embed = divided_greedy_embedding if self.normalize_first else greedy_embedding
             model = embed(state, options, self.n_components, X)
-            attributes = {
-                **spectral_attributes(model),
-                **dictionary_attributes(state, options, X),
-                "_model_": model,
-            }
+            attributes = FitResult(model, dictionary_attributes(state, options, X)).fitted()
+            attributes["_model_"] = model
         except RankError:
             if X is not None or state.exact:
                 raise  # otherwise further chunks of the stream may follow

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._ordinal import ordinal_isomap_result
-from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import geodesic_dtype, isomap
 from eigenscape.methods.kernel_pca import with_components
@@ -213,18 +213,17 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             refuse_weights(weights, "landmarks", "the map is computed from the landmarks alone")
             return landmark_isomap_result(self, X, landmarks)
         solver, dtype, n = self._solver(), geodesic_dtype(X), self.n_components
-        graph = neighborhood_graph(X, given_neighborhood(self), n)
+        graph = neighborhood_graph(X, given_neighborhood(self), n, weights)
         split = split_graph(graph.graph, self.on_disconnected)
-        weights = vertex_weights(weights, graph.vertex)
         options: dict[str, Any] = {"dtype": dtype, "order": self.order, "indefinite": self.indefinite}
-        maps = []
-        for part, some in zip(split.parts, split.weights_of(weights), strict=True):
+        maps, measures = [], split.weights_of(graph.weights)
+        for part, some in zip(split.parts, measures, strict=True):
             found = isomap(part, n, solver, weights=some, **options)
             maps.append(with_components(found, n if split.is_whole else 1, self.order))
         distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
-        spectrum = DistanceSpectrum(distance, split.weights_of(weights)[0]) if len(maps) == 1 else None
-        embedding = join(maps, split, n, weights)
-        return graph.result(embedding, split.labels, n, weights, {"_spectrum_": spectrum})
+        spectrum = DistanceSpectrum(distance, measures[0]) if len(maps) == 1 else None
+        embedding = join(maps, split, n, graph.weights)
+        return graph.result(embedding, split, n, {"_spectrum_": spectrum})
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.

@@ -256,6 +256,9 @@ class KernelEigenmap(Estimator):
                 setattr(self, name, value)
         return self
 
+    def _solver_option(self) -> Solver:
+        return self.eigen_solver if isinstance(self.eigen_solver, Solver) else Solver(self.eigen_solver)
+
     def _check_kernels(self) -> None:
         """Raise ValueError for parameters that contradict each other."""
         solver, kernels = self._solver_option(), self._kernels

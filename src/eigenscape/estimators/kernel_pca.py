@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
@@ -17,7 +17,7 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_weighted, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -184,15 +184,9 @@ class KernelPCA(InverseMixin, KernelEstimator):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
         similarity, attributes = self._bind(TrainingRows(X))
-        model = kernel_pca(
-            similarity,
-            self.n_components,
-            self._solver(),
-            order=self.order,
-            storage=self._solver_option().storage,
-            weights=weights,
-        )
-        return FitResult(with_components(model, self.n_components, self.order), attributes)
+        n, solver, order = self.n_components, self._solver(), self.order
+        model = kernel_pca(similarity, n, solver, order=order, weights=weights)
+        return FitResult(with_components(model, n, order), attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""

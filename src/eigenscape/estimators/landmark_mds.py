@@ -8,11 +8,7 @@ import numpy as np
 
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._distances import (
-    DistanceSpectrum,
-    DistanceSpectrumMixin,
-    bind_distance,
-)
+from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import (
     check_landmark_distances,

@@ -14,12 +14,12 @@ from eigenscape.estimators._affinity import (
     fit_affinity_dictionary,
     with_labels,
 )
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
 from eigenscape.estimators._dictionary import TrainingRows, projection_error, warn_if_disconnected
 from eigenscape.estimators._graph import anchor_attributes, check_anchors
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, fit_labelled, refuse_weights
+from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.options import Anchors, Dictionary, Independence, Metric

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigenscape._parameters import Limits
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._graph import (
     Neighborhood,
     anchor_attributes,
@@ -17,7 +17,7 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_weighted, refuse_weights, vertex_weights
+from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.anchors import anchored_lle
@@ -206,7 +206,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
                 raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
             n_anchors = check_anchors(self, X, neighborhood, weights)
         solver, option, params = self._solver(), neighborhood.option, {}
-        graph = neighborhood_graph(X, neighborhood, n_components)
+        graph = neighborhood_graph(X, neighborhood, n_components, weights)
         self._check_neighbors(int(np.diff(graph.graph.neighbors.indptr).min()))
         split = split_graph(graph.graph, self.on_disconnected)
         if not self._is_precomputed():
@@ -216,16 +216,15 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         if self.approximation is not None:
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
             attributes = anchor_attributes(model)
-            return graph.result(model, split.labels, n_components, None, attributes)
-        weights = vertex_weights(weights, graph.vertex)
+            return graph.result(model, split, n_components, attributes)
         maps = [
             locally_linear_embedding(
                 part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
             )
-            for part, gram, measure in zip(split.parts, grams, split.weights_of(weights), strict=True)
+            for part, gram, measure in zip(split.parts, grams, split.weights_of(graph.weights), strict=True)
         ]
-        embedding = join(maps, split, n_components, weights)
-        return graph.result(embedding, split.labels, n_components, weights)
+        embedding = join(maps, split, n_components, graph.weights)
+        return graph.result(embedding, split, n_components)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.

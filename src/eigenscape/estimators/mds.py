@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape.estimators._base import FitResult, KernelEstimator
-from eigenscape.estimators._distances import (
-    DistanceSpectrum,
-    DistanceSpectrumMixin,
-    bind_distance,
-)
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
+from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
@@ -159,7 +154,6 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             order=self.order,
             indefinite=self.indefinite,
             centering=self._centering_weights(n_points(distance.X)),
-            storage=self._solver_option().storage,
             weights=weights,
         )
         model = with_components(model, self.n_components, self.order)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from eigenscape.estimators._affinity import AffinityMixin, AffinityOptions, affinity_matrix, bind_affinity
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._clusters import (
     BY_CUT,
     assign_clusters,
@@ -26,7 +26,6 @@ from eigenscape.estimators._clusters import (
 )
 from eigenscape.estimators._dictionary import projection_error
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
-from eigenscape.estimators._weights import fit_weighted
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map

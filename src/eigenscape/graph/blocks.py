@@ -25,7 +25,6 @@ from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, table_of_rows
-from eigenscape.graph.tuning import TUNING
 
 T = TypeVar("T")
 #: Computes the bounds between a slice of the queries and all points.
@@ -250,7 +249,7 @@ class BlockIndex(RowSearch):
         tasks = []
         for mine in range(1, len(starts)):
             members = place[rows[group[rows] == mine]]
-            tasks += [(mine, members[block]) for block in self._blocks(len(members))]
+            tasks += [(mine, members[block]) for block in row_blocks(len(members), 1, bounds.block_rows)]
 
         def search(task: tuple[int, np.ndarray]) -> tuple[int, tuple[np.ndarray, ...]]:
             mine, members = task
@@ -290,20 +289,13 @@ class BlockIndex(RowSearch):
 
     def _map(self, search: Callable[[slice], T], Y: Rows) -> list[T]:
         """Call ``search`` for blocks of the rows of ``Y``, on several threads."""
-        blocks, results = list(self._blocks(Y.shape[0])), []
+        size = (24 * self.n_points,) if self._bounds is None else (1, self._bounds.block_rows)
+        blocks, results = list(row_blocks(Y.shape[0], *size)), []
         with stage("neighbours", total=Y.shape[0]) as advance:
             for block, result in zip(blocks, parallel_map(search, blocks, self.n_jobs), strict=True):
                 results.append(result)
                 advance(block.stop - block.start)
         return results
-
-    def _blocks(self, n_rows: int) -> Iterator[slice]:
-        """Yield blocks of rows; bounds are selected from while they are in the processor's cache."""
-        if self._bounds is None:
-            yield from row_blocks(n_rows, 24 * self.n_points)
-        else:
-            step = max(TUNING.least_block, TUNING.cached_bounds // self.n_points)
-            yield from (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _approximate_block(self, Y: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Compute a block of distances, and bounds of their errors; Euclidean ones are squared.

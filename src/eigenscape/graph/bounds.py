@@ -30,6 +30,8 @@ class DistanceBounds:
             self._directions = _choose_directions(X[:: -(-n // TUNING.direction_rows)] - self._origin, n)
         #: Whether all pairs are best computed at once: a symmetric product has half the operations.
         self.at_once = n < TUNING.least_rows and d >= TUNING.least_features
+        #: Number of rows of a block; bounds are selected from while they are in the processor's cache.
+        self.block_rows = max(TUNING.least_block, TUNING.cached_bounds // n)
         width = d if self._directions is None else self._directions.shape[1] + 1
         self.norms, right = np.empty(n), np.empty((n, width + 1))
 

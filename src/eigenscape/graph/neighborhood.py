@@ -29,13 +29,7 @@ from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex, rows_by_vertex
 from eigenscape.graph.search import NeighborIndex
-from eigenscape.graph.sparse_distances import (
-    SHORTEST,
-    distance_table,
-    scatter_rows,
-    transpose,
-    union,
-)
+from eigenscape.graph.sparse_distances import SHORTEST, distance_table, scatter_rows, transpose, union
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]

@@ -67,7 +67,8 @@ class GraphAffinity(GraphKernel):
 
     def edges(self) -> sparse.csr_array:
         """Return the edge weights (m, m) between the vertices."""
-        return self._weighted(self.graph.distances)
+        with stage("kernel matrix"):
+            return self._weighted(self.graph.distances)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         return self._weighted(self.graph.edges_of(Y))
@@ -100,7 +101,8 @@ class WidthAffinity(GraphKernel, ABC):
 
     def edges(self) -> sparse.csr_array:
         """Return the edge weights (m, m) between the vertices."""
-        return self._weighted(self.graph.distances, self.widths, self.widths)
+        with stage("kernel matrix"):
+            return self._weighted(self.graph.distances, self.widths, self.widths)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
         edges = self.graph.edges_of(Y)
@@ -161,8 +163,5 @@ def local_widths(edges: sparse.csr_array, k: int) -> np.ndarray:
     return widths
 
 
-@gram_matrix.register(GraphAffinity)
-@gram_matrix.register(WidthAffinity)
-def _(kernel: GraphAffinity | WidthAffinity) -> sparse.csr_array:
-    with stage("kernel matrix"):
-        return kernel.edges()
+gram_matrix.register(GraphAffinity, GraphAffinity.edges)
+gram_matrix.register(WidthAffinity, WidthAffinity.edges)

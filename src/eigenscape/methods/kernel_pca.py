@@ -8,17 +8,11 @@ import numpy as np
 
 from eigenscape._parameters import check_enough
 from eigenscape._warnings import warn
-from eigenscape.eigenfunctions import (
-    Eigenfunctions,
-    Embedding,
-    RootScale,
-    measured_eigenfunctions,
-)
+from eigenscape.eigenfunctions import Eigenfunctions, Embedding, RootScale, measured_eigenfunctions
 from eigenscape.exceptions import DegenerateSpectrumWarning, RankError
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.normalize import center
 from eigenscape.operators import Operator, centered, gram, weighted
-from eigenscape.operators.gram import Storage
 from eigenscape.solvers import EigenPairs, Order, SolverConfig, principal
 
 
@@ -29,7 +23,6 @@ def kernel_pca(
     *,
     order: Order = "value",
     centering: np.ndarray | None = None,
-    storage: Storage = "auto",
     weights: np.ndarray | None = None,
 ) -> Embedding:
     """Return the principal eigenfunctions of the centred kernel, scaled by ``sqrt(l_r)``.
@@ -40,7 +33,7 @@ def kernel_pca(
     There are at most ``n_components`` of them (None: ``n_samples - 1``), fewer if the kernel has a lower
     rank; see :func:`with_components`.
     """
-    similarities = gram(similarity, storage, solver.n_jobs)
+    similarities = gram(similarity, solver.storage, solver.n_jobs)
     if centering is None and weights is not None:
         centering = weights / weights.sum()
     kernel = center(similarity, similarities, centering)  # Bengio eq. 5; Burges sec. 2.2.1

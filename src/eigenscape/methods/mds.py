@@ -13,7 +13,6 @@ from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
 from eigenscape.normalize import ClippedKernel, center, shift, uniform_weights
 from eigenscape.operators import CenteredOperator, Operator, as_operator, gram, weighted
-from eigenscape.operators.gram import Storage
 from eigenscape.quality.spectra import lowest_eigenvalue
 from eigenscape.solvers import Order, SolverConfig
 
@@ -28,7 +27,6 @@ def classical_mds(
     order: Order = "value",
     indefinite: Indefinite = "keep",
     centering: np.ndarray | None = None,
-    storage: Storage = "auto",
     weights: np.ndarray | None = None,
 ) -> Embedding:
     """Return the kernel PCA of ``-d^2 / 2`` (Bengio eq. 8, 10), with at most ``n_components`` coordinates.
@@ -37,18 +35,10 @@ def classical_mds(
     for :func:`~eigenscape.methods.kernel_pca.kernel_pca`.
     """
     if indefinite == "keep":
-        return kernel_pca(
-            distance,
-            n_components,
-            solver,
-            order=order,
-            centering=centering,
-            storage=storage,
-            weights=weights,
-        )
+        return kernel_pca(distance, n_components, solver, order=order, centering=centering, weights=weights)
     m = n_points(distance.X)
     _memory.require(4 * 8.0 * m * m, f"indefinite={indefinite!r} for {m} points", "use indefinite='keep'")
-    half_squares = gram(distance, n_jobs=solver.n_jobs)  # both repairs need the whole matrix: no `storage`
+    half_squares = gram(distance, n_jobs=solver.n_jobs)  # both repairs need the whole matrix: not blocked
     if centering is None and weights is not None:
         centering = weights / weights.sum()
     repair = _shifted if indefinite == "shift" else _clipped

@@ -1,20 +1,14 @@
 """Symmetric operators: Gram matrices, covariance matrices and their normalisations, by products ``K @ V``."""
 
 from eigenscape.operators.centered_rows import CenteredRows, FactoredOperator, ScatterOperator, weighted_mean
-from eigenscape.operators.gram import (
-    BlockedOperator,
-    DenseOperator,
-    Operator,
-    SparseOperator,
-    as_operator,
-)
-from eigenscape.operators.similarity import gram
-from eigenscape.operators.wrapped import (
+from eigenscape.operators.gram import BlockedOperator, DenseOperator, Operator, SparseOperator, as_operator
+from eigenscape.operators.similarity import (
     CenteredOperator,
     ComplementOperator,
     DividedOperator,
     centered,
     divided,
+    gram,
     materialized,
     weighted,
 )

@@ -35,38 +35,6 @@ def sparse_product(A: sparse.csr_array, V: np.ndarray, n_jobs: int | None = None
     return out
 
 
-def dense_product(K: np.ndarray, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Compute ``K @ V`` for a symmetric matrix and ``V`` (m, c), in blocks of rows of ``K``.
-
-    By BLAS for one vector and for many, with ``K' = K`` since it multiplies few rows by a matrix faster than
-    a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS would convert
-    as a whole, see ``multiply_dense`` of the native loops.
-    """
-    (m, columns), rows = V.shape, 512  # rows of a block of the matrix
-    K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # without a copy if columns are contiguous
-    K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    few = 1 < columns < 13 or K.dtype == np.float32
-    out = np.empty((-(-columns // 4) * 4 if few else columns, m))
-    transposed = np.zeros_like(out)
-    transposed[:columns] = V.T
-
-    def multiply(start: int) -> None:
-        end = min(start + rows, m)
-        if few:
-            multiply_dense(K, transposed, start, end, out)
-        elif columns == 1:
-            np.dot(K[start:end], transposed[0], out=out[0, start:end])
-        else:
-            np.matmul(transposed, K[:, start:end], out=out[:, start:end])
-
-    if m * m * columns < 8_000_000:  # less time than handing it to another thread takes
-        for start in range(0, m, rows):
-            multiply(start)
-    else:
-        run_parallel(multiply, range(0, m, rows), n_jobs)
-    return out[:columns].T
-
-
 Storage = Literal["auto", "blocked"]
 Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
@@ -113,7 +81,35 @@ class DenseOperator:
         return self.array.shape
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return dense_product(self.array, V, self.n_jobs)
+        """Compute ``K @ V`` in blocks of rows of ``K``.
+
+        By BLAS for one vector and for many, with ``K' = K`` since it multiplies few rows by a matrix faster
+        than a matrix by few columns. For a few vectors, and for a matrix in single precision, which BLAS
+        would convert as a whole, see ``multiply_dense`` of the native loops.
+        """
+        K, (m, columns), rows = self.array, V.shape, 512  # rows of a block of the matrix
+        K = K if K.flags.c_contiguous else np.ascontiguousarray(K.T)  # no copy if columns are contiguous
+        K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
+        few = 1 < columns < 13 or K.dtype == np.float32
+        out = np.empty((-(-columns // 4) * 4 if few else columns, m))
+        transposed = np.zeros_like(out)
+        transposed[:columns] = V.T
+
+        def multiply(start: int) -> None:
+            end = min(start + rows, m)
+            if few:
+                multiply_dense(K, transposed, start, end, out)
+            elif columns == 1:
+                np.dot(K[start:end], transposed[0], out=out[0, start:end])
+            else:
+                np.matmul(transposed, K[:, start:end], out=out[:, start:end])
+
+        if m * m * columns < 8_000_000:  # less time than handing it to another thread takes
+            for start in range(0, m, rows):
+                multiply(start)
+        else:
+            run_parallel(multiply, range(0, m, rows), self.n_jobs)
+        return out[:columns].T
 
     def diagonal(self) -> np.ndarray:
         return np.diagonal(self.array)

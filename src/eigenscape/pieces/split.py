@@ -89,10 +89,7 @@ class Split:
 
 
 def join(
-    embeddings: Sequence[AnyEmbedding],
-    split: Split,
-    n_components: int,
-    weights: np.ndarray | None = None,
+    embeddings: Sequence[AnyEmbedding], split: Split, n_components: int, weights: np.ndarray | None = None
 ) -> AnyEmbedding:
     """Join the embeddings of ``split.parts`` to one embedding of all points, which may have ``weights``."""
     if split.assign is None:

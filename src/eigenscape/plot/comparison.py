@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape.plot._figure import color_bar, coordinates_of, new_figure, set_title
 from eigenscape.plot.maps import draw_legend, draw_map
 from eigenscape.quality.alignment import procrustes

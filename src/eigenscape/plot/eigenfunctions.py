@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape.plot._figure import color_bar, new_axes, set_title, style_axes
 
 if TYPE_CHECKING:

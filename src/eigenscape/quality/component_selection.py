@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from eigenscape._checks import check_count, check_random_state
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_count, check_random_state
 from eigenscape._threads import parallel_map
 from eigenscape.exceptions import RankError
 from eigenscape.kernels.base import n_points

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
-from eigenscape._checks import check_count
 from eigenscape._numbers import check_numbers, checked_sparse
+from eigenscape._parameters import check_count
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.blocks import Metric
 from eigenscape.graph.neighbors import neighbor_index

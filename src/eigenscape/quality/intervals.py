@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from eigenscape._checks import check_count, check_random_state
+from eigenscape._parameters import check_count, check_random_state
 
 
 class Estimate(NamedTuple):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from eigenscape._checks import check_count
 from eigenscape._native.loops import count_below
+from eigenscape._parameters import check_count
 from eigenscape.quality.distance_blocks import Distances, Metric, paired_distances
 from eigenscape.quality.intervals import Estimate, sample_indices, share_estimate
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape.kernels.base import n_points
 from eigenscape.quality.intervals import Estimate, mean_estimate
 from eigenscape.quality.stability import perturbation_stability

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape._roles import missing_labels
 from eigenscape.graph.neighbors import neighbor_index
 

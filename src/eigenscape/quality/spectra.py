@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from eigenscape._checks import check_count
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_count
 from eigenscape._typing import is_sparse
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.operators import ComplementOperator, Operator, as_operator, gram

@@ -11,8 +11,8 @@ from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
-from eigenscape._checks import check_count, check_random_state
 from eigenscape._numbers import checked_sparse
+from eigenscape._parameters import check_count, check_random_state
 from eigenscape._progress import reporting, stage
 from eigenscape._threads import parallel_map
 from eigenscape.kernels.base import n_points

@@ -157,19 +157,15 @@ class _Basis:
     """
 
     def __init__(self, m: int, capacity: int, known: np.ndarray, product: Product) -> None:
-        self.capacity, self.size, self._restarts = capacity, 0, 0
+        self.capacity, self._restarts = capacity, 0
         self._known, self._product = known, product
         self._Q = np.empty((m, capacity), order="F")
         self._AQ = np.empty((m, capacity), order="F")
         self._T = np.zeros((capacity, capacity))  # Q' A Q
+        self._resize(0)
 
-    @property
-    def Q(self) -> np.ndarray:
-        return self._Q[:, : self.size]
-
-    @property
-    def AQ(self) -> np.ndarray:
-        return self._AQ[:, : self.size]
+    def _resize(self, size: int) -> None:
+        self.size, self.Q, self.AQ = size, self._Q[:, :size], self._AQ[:, :size]
 
     def ritz(self, order: Order) -> tuple[np.ndarray, np.ndarray]:
         """Compute the Ritz values in the wanted order, and their vectors in coordinates of the basis."""
@@ -195,7 +191,8 @@ class _Basis:
         old, new = slice(0, self.size), slice(self.size, self.size + W.shape[1])
         self._Q[:, new] = W
         self._AQ[:, new] = self._product(W)
-        self.size, self.newest = new.stop, self._AQ[:, new]
+        self._resize(new.stop)
+        self.newest = self._AQ[:, new]
         cross = self.Q.T @ self._AQ[:, new]
         self._T[: self.size, new] = cross
         self._T[new, old] = cross[old].T
@@ -209,10 +206,10 @@ class _Basis:
         T = Y.T @ self._T[: self.size, : self.size] @ Y
         for array in (self._Q, self._AQ):
             array[:, :k] = array[:, : self.size] @ Y
-        self.size = k
+        self._resize(k)
         self._T[:k, :k] = (T + T.T) / 2
         self._restarts += 1
         if self._restarts % 8 == 0:  # recompute A Q for the same span, before rounding errors accumulate
             span = self.Q.copy()
-            self.size = 0
+            self._resize(0)
             self.grow(span)

@@ -72,7 +72,7 @@ def with_residuals(
     operator: Operator, values: np.ndarray, vectors: np.ndarray, solver: str, n_iter: int = 1
 ) -> EigenPairs:
     """Return the pairs in the given order, with canonical signs and residual norms."""
-    vectors = canonical_signs(vectors)
+    vectors = vectors * column_signs(vectors)
     residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
     return EigenPairs(values, vectors, residuals, solver, n_iter)
 

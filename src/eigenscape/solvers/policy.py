@@ -138,6 +138,8 @@ class SolverConfig:
         Number of threads for sparse products.
     parts : ndarray of shape (m,), optional
         The part of each point, from 0, if a graph was joined from parts by few edges.
+    storage : {"auto", "blocked"}, default="auto"
+        Storage of a kernel matrix; see :func:`eigenscape.operators.gram`.
     """
 
     method: SolverName | EigenSolver = "auto"
@@ -146,6 +148,7 @@ class SolverConfig:
     seed: int = 0
     n_jobs: int | None = None
     parts: np.ndarray | None = field(default=None, compare=False, repr=False)
+    storage: Literal["auto", "blocked"] = "auto"
 
     def __post_init__(self) -> None:
         method: object = self.method

@@ -174,12 +174,7 @@ def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig,
 
     The last pair is only needed to detect a degenerate spectrum and does not have to converge.
     """
-    options = KrylovOptions(
-        tol=solver.tol / 2,
-        max_iter=steps,
-        seed=solver.seed,
-        origin=problem.bound,
-    )
+    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=problem.bound)
     result = block_krylov(
         problem.shifted,
         len(problem.null),

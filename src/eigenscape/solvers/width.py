@@ -46,16 +46,13 @@ def graph_shape(A: sparse.csr_array) -> GraphShape:
     """Return the shape of the graph of a matrix."""
     limit = int(10 * A.shape[0] ** 0.5)
     _, depth, widest = _breadth_first(A)
-    width = widest if widest <= limit else _widest_part(A, depth)
-    return GraphShape(widest <= limit, width <= limit, width)
-
-
-def _widest_part(A: sparse.csr_array, depth: np.ndarray) -> int:
-    """Return the size of the largest connected part of a level."""
+    if widest <= limit:
+        return GraphShape(True, True, widest)
     edges = sparse.coo_array(A)
     same = depth[edges.row] == depth[edges.col]
-    within = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
-    return int(np.bincount(connected_components(within, directed=False)[1]).max())
+    levels = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
+    width = int(np.bincount(connected_components(levels, directed=False)[1]).max())
+    return GraphShape(False, width <= limit, width)
 
 
 def hierarchy_fill(A: sparse.csr_array) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenscape._checks import check_count
+from eigenscape._parameters import check_count
 from eigenscape.app.report._columns import Column, as_pixels, check_images, encode, encoded_size, pack
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points, as_dense, as_points, has_rows, sample_rows
