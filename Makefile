@@ -137,6 +137,7 @@ $(READY): pyproject.toml $(NATIVE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	$(BIN)/python -m compileall -q src # as pip does for a package that is not editable
 	touch $(READY)
 
 $(DOCS_READY): $(READY)

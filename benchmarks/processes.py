@@ -22,15 +22,13 @@ SETUP_SECONDS = 900.0
 class Process:
     """A worker process."""
 
-    def __init__(self, cache: str | None = None) -> None:
-        environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment,
             start_new_session=True,
         )
 
@@ -106,9 +104,9 @@ class Pool:
         self._processes.clear()
 
 
-def measure_alone(job: Job, limit: float, cache: str | None = None) -> dict[str, Any]:
+def measure_alone(job: Job, limit: float) -> dict[str, Any]:
     """Run a job in a new process and return its result."""
-    process = Process(cache)
+    process = Process()
     try:
         return process.measure(job, limit)
     finally:

@@ -121,6 +121,9 @@ def _conditions(results: dict[str, Any]) -> list[str]:
         f"Last run: {results['repeats']} repeat(s), time limit of a fit {results['limit_s']:g} s; rows kept"
         " from an earlier run may have other values."
         f" Written by `{command}`; all numbers are in `results.json`.",
+        "Measured before the loops were C, with loops compiled by numba; compilation is not in the times."
+        if "numba" in facts
+        else "",
         "The goals apply to the full sizes and are not evaluated in a quick run." if results["quick"] else "",
         "",
     ]

@@ -1,8 +1,10 @@
 """Whole processes: import, fit 1 000 rows of 64 columns, place 200 rows, with eigenscape and with a peer.
 
 ``python -m benchmarks.whole_process`` runs the processes of both in turn and prints the median processor and
-wall times, and the median of the ratios of wall times of a round. "First" is the first process after
-eigenscape was installed: its bytecode is not stored yet. With ``--busy`` another process computes meanwhile.
+wall times, and the median of the ratios of wall times of a round. "Installed" processes find the bytecode of
+eigenscape, which pip and ``make`` store; a "clone" process is the first one in a copy of the sources without
+bytecode, and compiles it. scikit-learn always has its bytecode. With ``--busy`` another process computes
+meanwhile.
 """
 
 from __future__ import annotations
@@ -75,14 +77,14 @@ def run(code: str, path: str | None) -> Times:
     return Times(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def compare(name: str, rows: str, rounds: int, *, first: bool) -> list[str]:
+def compare(name: str, rows: str, rounds: int, *, clone: bool) -> list[str]:
     """Return a line of the table."""
     ours, theirs = (_ROWS.format(path=rows) + code for code in WORK[name])
     pairs = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             path = None
-            if first:
+            if clone:
                 shutil.copytree(
                     SOURCE, Path(folder) / "eigenscape", ignore=shutil.ignore_patterns("__pycache__")
                 )
@@ -90,7 +92,7 @@ def compare(name: str, rows: str, rounds: int, *, first: bool) -> list[str]:
             pairs.append((run(ours, path), run(theirs, None)))
     columns = [f"{statistics.median(one[i][j] for one in pairs):.2f}" for j in (0, 1) for i in (0, 1)]
     ratio = statistics.median(peer.wall / own.wall for own, peer in pairs)
-    return [name, "first" if first else "later", *columns, f"{ratio:.2f}x"]
+    return [name, "clone" if clone else "installed", *columns, f"{ratio:.2f}x"]
 
 
 def main() -> None:
@@ -119,9 +121,9 @@ def _print_table(options: argparse.Namespace) -> None:
         rows = str(Path(folder) / "rows.npy")
         np.save(rows, load_digits().data[:1000])
         for name in names:  # bytecode of both is stored
-            compare(name, rows, 1, first=False)
+            compare(name, rows, 1, clone=False)
         lines = [
-            compare(name, rows, options.rounds, first=first) for name in names for first in (True, False)
+            compare(name, rows, options.rounds, clone=clone) for name in names for clone in (True, False)
         ]
     print("\n".join(markdown_table(head, lines)))
 

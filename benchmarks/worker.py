@@ -179,22 +179,17 @@ def median_of_singles(model: Any, new: Any, count: int) -> dict[str, float]:
 
 @cache
 def warm_up(text: str) -> dict[str, float]:
-    """Fit a few points for compilation and late imports and return the times; once for equal jobs.
-
-    If ``job.n`` is 0, fit a second time to measure the time without compilation.
-    """
+    """Return the times of a fit of a few points, which imports and compiles; once for equal jobs."""
     job = Job(**json.loads(text))
     large = job.n > LARGE_WARM_UP_SIZE and uses_numba(job)
     tiny = rows(job.data, LARGE_WARM_UP_SIZE if large else WARM_UP_SIZE, job.dtype)
     with compile_timer(job) as compiled:
-        times = []
-        for _ in range(2 if job.n == 0 else 1):
-            start = time.perf_counter()
-            model = estimator(job, tiny.X).fit(tiny.X)
-            if job.n_new and hasattr(model, "transform"):
-                model.transform(tiny.X[:100] * 1.001)
-            times.append(time.perf_counter() - start)
-    return {"warm_up_s": times[0], "tiny_s": times[-1], "compile_s": max(compiled, default=0.0)}
+        start = time.perf_counter()
+        model = estimator(job, tiny.X).fit(tiny.X)
+        if job.n_new and hasattr(model, "transform"):
+            model.transform(tiny.X[:100] * 1.001)
+        seconds = time.perf_counter() - start
+    return {"warm_up_s": seconds, "compile_s": max(compiled, default=0.0)}
 
 
 @cache
@@ -220,9 +215,6 @@ def patch_sklearn() -> list[Any]:
 
 def run(job: Job, limit: float) -> Iterator[dict[str, Any]]:
     """Run a job and yield, after each step, time, memory and error of all steps so far, and the solver."""
-    if job.n == 0:
-        yield warm_up(json.dumps(vars(job)))
-        return
     captured = patch_sklearn() if job.estimator.startswith("sklearn.") else []
     train, new = rows(job.data, job.n + job.n_new, job.dtype).split(job.n)
     n = LARGE_WARM_UP_SIZE + 1 if job.n > LARGE_WARM_UP_SIZE else 1

@@ -29,7 +29,7 @@ FEATURES, LEVEL = 4, 0.6  # of the similarities with noise
 def run(context: Context) -> Outcome:
     """Measure the loss for several N at fixed m, for several m at fixed N, and with noise."""
     largest = context.pick(full=3200, quick=1600, tiny=400)
-    n_draws = context.pick(full=10, quick=5, tiny=3)
+    n_draws = context.pick(full=10, quick=5, tiny=2)
     sizes = [50 * 2**step for step in range(int(np.log2(largest / 50)) + 1)]
     orders = list(range(1, context.pick(21, 21, 7)))
     X, new = (

@@ -37,7 +37,7 @@ def run(context: Context) -> Outcome:
     rows = logs / np.linalg.norm(
         logs, axis=1, keepdims=True
     )  # unit rows: Euclidean distances order neighbours by cosine
-    placements = context.pick(full=50, quick=10, tiny=3)
+    placements = context.pick(full=50, quick=10, tiny=2)
     maps = [_eigenmap(rows, context.seed + i, _LOCAL) for i in range(placements)]
     U, S, _ = np.linalg.svd(logs, full_matrices=False)
     lsa = U[:, :3] * S[:3]

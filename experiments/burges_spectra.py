@@ -38,8 +38,8 @@ METHODS: dict[str, tuple[bool, Callable[[np.ndarray], np.ndarray]]] = {
 
 def run(context: Context) -> Outcome:
     """Estimate the dimension of each box from each spectrum."""
-    n_samples = context.pick(full=1000, quick=1000, tiny=600)
-    boxes = context.pick(full=25, quick=8, tiny=3)
+    n_samples = context.pick(full=1000, quick=1000, tiny=400)
+    boxes = context.pick(full=25, quick=8, tiny=2)
     spectra = {name: np.empty((4, boxes, _SHOWN)) for name in [*METHODS, "MDS, bent box"]}
     for d in range(1, 5):
         for box in range(boxes):

@@ -48,7 +48,7 @@ def run(context: Context) -> Outcome:
     """Compare the map of the full Gram matrix with the maps of two dictionaries, for random training sets."""
     sample = images(context)
     n = min(context.pick(full=1300, quick=1300, tiny=250), 4 * len(sample.X) // 5)
-    draws = context.pick(full=48, quick=12, tiny=6)
+    draws = context.pick(full=48, quick=12, tiny=4)
     orders = [np.arange(len(sample.X))]
     orders += [np.random.default_rng([context.seed, i]).permutation(len(sample.X)) for i in range(1, draws)]
     every = [_maps(sample.X[order[:n]], sample.y[order[:n]]) for order in orders]

@@ -33,7 +33,7 @@ def run(context: Context) -> Outcome:
     n = min(context.pick(full=3365, quick=2000, tiny=800), len(problem.pool))
     small = context.pick(full=[8, 15, 22, 34, 44, 65, 100], quick=[8, 15, 22, 34, 65, 100], tiny=[8, 22, 65])
     large = [size for size in (200, 400, 600, 900, 1300, 2000, 3365) if size < n] + [n]
-    repeats, few = context.pick(full=(40, 10), quick=(12, 4), tiny=(3, 2))
+    repeats, few = context.pick(full=(40, 10), quick=(12, 4), tiny=(2, 2))
     errors = {name: np.empty((repeats, len(small))) for name in ("greedy", "random")}
     errors["plain"] = np.empty((few, len(small) + len(large)))
     for repeat in range(repeats):

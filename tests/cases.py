@@ -234,10 +234,15 @@ _DATA: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
+@cache
+def _made(kind: str) -> tuple[Any, Any]:
+    return _DATA[kind]()
+
+
 def load(kind: str, dtype: type = np.float64) -> tuple[Any, Any]:
     """Fresh training points and new points of a kind."""
-    train, new = _DATA[kind]()
-    return (train, new) if kind == "words" else (train.astype(dtype), new.astype(dtype))
+    train, new = _made(kind)
+    return (train[:], new[:]) if kind == "words" else (train.astype(dtype), new.astype(dtype))
 
 
 #: The points of which tables of distances or similarities to the training points are made.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import os
@@ -12,10 +13,13 @@ from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from preloaded import Clients, open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
+# Once: pytest's option log_level sets the level again six times a test, which takes half a millisecond.
+logging.getLogger().setLevel(logging.INFO)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
 #: As in covering.py, which imports the package: a package that cannot be imported must fail the tests, not
@@ -31,6 +35,23 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without the garbage collector, which would look at the same millions of objects again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Leave out the search for examples in docstrings of tests, which have none; the package has."""
+    return [collector for collector in (yield) if not isinstance(collector, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -40,6 +40,8 @@ def test_groups_of_version_1_have_limits(tmp_path):
     root, own = tmp_path / "cgroup", tmp_path / "own"
     limits = {"memory__limit_in_bytes": "3000\n", "memory__usage_in_bytes": "1000\n"}
     group(root / "memory" / "docker" / "c", **limits, memory__stat="total_inactive_file 200\n")
+    none = {"memory__limit_in_bytes": f"{2**63 - 2**12}\n", "memory__usage_in_bytes": "1000\n"}
+    group(root / "memory", **none)
     own.write_text("5:cpu,cpuacct:/docker/c\n4:memory:/docker/c\n")
     assert list(_container_bytes(root, own)) == [2200]
 

@@ -12,9 +12,9 @@ NEIGHBORS = 10
 class Job:
     """An estimator on a data set, and which of its steps is timed.
 
-    With ``n=0`` only the warm-up is measured. With ``n_new > 0`` the model also places ``n_new`` new rows,
-    and with ``n_single > 0`` as many of them one at a time; ``step`` is the time that a row of the table
-    shows: "fit", "transform" or "single". Jobs that differ in ``step`` only are measured once.
+    With ``n_new > 0`` the model also places ``n_new`` new rows, and with ``n_single > 0`` as many of them one
+    at a time; ``step`` is the time that a row of the table shows: "fit", "transform" or "single". Jobs that
+    differ in ``step`` only are measured once.
     """
 
     name: str

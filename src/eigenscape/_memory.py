@@ -61,13 +61,13 @@ def _process_bytes() -> Iterator[int]:
 
 def _container_bytes(root: Path, own: Path) -> Iterator[int]:
     """Yield what the limit of each control group of the process leaves."""
-    for folder in _control_groups(root, own):
-        yield from _group_bytes(folder)
+    for folder, files in _control_groups(root, own):
+        yield from _group_bytes(folder, *files)
 
 
 @cache
-def _control_groups(root: Path, own: Path) -> tuple[Path, ...]:
-    """Return the control groups of the process and their parents up to the root, if they exist.
+def _control_groups(root: Path, own: Path) -> tuple[tuple[Path, tuple[str, str, str]], ...]:
+    """Return the existing control groups of the process and their parents, each with its ``_GROUP_FILES``.
 
     ``own`` lists the groups, as ``0::/path`` (version 2) or ``5:memory:/path`` (version 1, where memory has a
     hierarchy of its own). Within a container the root is usually the group of the container.
@@ -87,24 +87,23 @@ def _control_groups(root: Path, own: Path) -> tuple[Path, ...]:
     for top, path in hierarchies.items():
         group = top / path.lstrip("/")
         folders += [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
-    return tuple(folder for folder in folders if any((folder / files[0]).exists() for files in _GROUP_FILES))
+    return tuple((each, files) for each in folders for files in _GROUP_FILES if (each / files[0]).exists())
 
 
-def _group_bytes(folder: Path) -> Iterator[int]:
+def _group_bytes(folder: Path, limit: str, used: str, reclaimable: str) -> Iterator[int]:
     """Yield what the limit of one control group leaves, if it has one."""
-    for limit, used, reclaimable in _GROUP_FILES:
-        try:
-            text = (folder / limit).read_text().strip()
-            usage = int((folder / used).read_text())
-        except (OSError, ValueError):
-            continue
-        if text == "max":
-            continue
-        try:
-            statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        except (OSError, ValueError):
-            statistics = {}
-        yield int(text) - max(usage - int(statistics.get(reclaimable, 0)), 0)
+    try:
+        text = (folder / limit).read_text().strip()
+        if text == "max" or int(text) >= 2**62:  # no limit; version 1 has 2**63 rounded to pages
+            return
+        usage = int((folder / used).read_text())
+    except (OSError, ValueError):
+        return
+    try:
+        statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+    except (OSError, ValueError):
+        statistics = {}
+    yield int(text) - max(usage - int(statistics.get(reclaimable, 0)), 0)
 
 
 def fits(n_bytes: float, share: float = 0.8) -> bool:

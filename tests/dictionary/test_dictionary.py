@@ -78,7 +78,7 @@ def test_the_dictionary_is_that_of_algorithm_1(kernel, tol, sum_to_one):
 )
 def test_the_dictionary_is_that_of_algorithm_2(kernel, size, sum_to_one):
     params, function = KERNELS[kernel]
-    X = curve(500)
+    X = curve(320)
     K = function(X, X)
     expected = reference.greedy_dictionary_of_size(
         K, size, sum_to_one, first_tol=float(np.diagonal(K)[:256].max())
@@ -112,7 +112,7 @@ def test_every_size_is_reached_up_to_the_number_of_points():
 @either
 def test_blocks_longer_than_a_core_takes_at_a_time_choose_alike(sum_to_one):
     """With 150 members a block has more than 1024 rows, which go to several cores."""
-    X = cloud(4000)
+    X = cloud(3000)
     expected, _ = reference.greedy_dictionary(KERNELS["laplacian"][1](X, X), 0.03, sum_to_one)
     assert len(expected) > 140
     models = [

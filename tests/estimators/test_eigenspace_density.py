@@ -28,7 +28,7 @@ from eigenscape.methods.eigenspace_density import GammaTail
 
 
 @pytest.mark.suite
-@parametrize_with_checks([EigenspaceDensity(n_mixtures=1)])
+@parametrize_with_checks([EigenspaceDensity(n_mixtures=1, cv=2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

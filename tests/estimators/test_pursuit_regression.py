@@ -25,7 +25,7 @@ def linear(X: np.ndarray) -> np.ndarray:
     return X @ [1.0, -2.0, 0.5, 0.0, 1.0]
 
 
-def problem(truth, n: int = 400, noise: float = 0.1) -> tuple[np.ndarray, ...]:
+def problem(truth, n: int = 250, noise: float = 0.1) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(0)
     X, new = rng.uniform(-1, 1, (n, 5)), rng.uniform(-1, 1, (1000, 5))
     return X, truth(X) + noise * rng.standard_normal(n), new, truth(new)

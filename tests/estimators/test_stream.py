@@ -129,7 +129,7 @@ def test_one_pass_is_near_two(normalization, tolerance):
     "again", [lambda X: Chunks(X, 170), lambda X: X, lambda X: list(cut(X, 400)), lambda X: cut(X, 170)]
 )
 def test_a_second_pass_gives_what_fit_gives(normalization, again):
-    X, Y = curve(1500), curve(20, seed=1)
+    X, Y = curve(800), curve(20, seed=1)
     model = streamed(cut(X, 111), normalization=normalization)
     if normalization == "divisive" and not hasattr(again(X), "__len__") and not isinstance(again(X), Chunks):
         with pytest.raises(ValueError, match="iterator can be read only once; pass the chunks again"):

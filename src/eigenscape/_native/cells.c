@@ -332,12 +332,13 @@ int64_t NAME(find_candidates)(const argument *a) {
                 .sizes = a[4].data, .b = a[0].shape[0], .d = a[0].shape[1], .n_cells = a[1].shape[0],
                 .visits = a[6].n};
     const double *offsets = a[5].data;
-    const int64_t n = a[3].shape[0], count = a[7].n, width = a[8].shape[1], others = width - count;
+    const int64_t n = a[3].shape[0], count = a[7].n, width = a[8].shape[1];
     double *near = a[8].data;
     int64_t *place = a[9].data;
     if (!blas_sgemm) return NO_BLAS;
     REQUIRE_SHAPE(s.d >= 1 && a[1].shape[1] == s.d && a[3].shape[1] == s.d && a[2].size == s.n_cells + 1 &&
-                  a[4].size == s.n_cells && s.visits >= 1 && s.visits <= s.n_cells && count >= 1 && others >= 0);
+                  a[4].size == s.n_cells && s.visits >= 1 && s.visits <= s.n_cells && count >= 1 && count <= width);
+    const int64_t others = width - count;
     REQUIRE_SHAPE(a[8].shape[0] == s.b && a[9].shape[0] == s.b && a[9].shape[1] == width);
     REQUIRE_SHAPE(others == 0 || a[5].size == n);
     REQUIRE_SHAPE(most(most(n, s.d), most(s.n_cells, s.b)) <= INT_MAX && s.b * s.visits <= INT_MAX); /* for the BLAS */

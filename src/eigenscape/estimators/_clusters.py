@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_enough
@@ -187,8 +186,7 @@ def assignment_rule(
     if method != "kmeans":
         return rule_of_rotation(coordinates, functions, method == "cluster_qr", seed, weights)
     centers = cluster_centers(coordinates, n_clusters, estimator.n_init, seed, estimator.n_jobs, weights)
-    kmeans = KMeans(n_clusters, init=centers, n_init=1).fit(coordinates, sample_weight=weights)
-    return rule_of_centers(kmeans.cluster_centers_, coordinates, kmeans.labels_, weights)
+    return rule_of_centers(centers, coordinates, weights)
 
 
 @rowwise(None, dtype=np.int64)

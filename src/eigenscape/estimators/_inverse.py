@@ -17,9 +17,7 @@ from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.kernels.pairwise import BoundPairwise
-from eigenscape.methods.kernel_ridge import KernelRidge
 from eigenscape.methods.local_affine import Inverse, LocalAffine, relative_error, training_points
-from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
 from eigenscape.normalize import CenteredKernel
 from eigenscape.options import Inverse as InverseOption
 from eigenscape.pieces import PiecewiseEmbedding
@@ -113,6 +111,8 @@ def local_inverse(estimator: Any) -> Inverse:
 
 def distance_inverse(estimator: Any) -> Inverse:
     """Return the inverse of embeddings of distances: PCA's if they are Euclidean, else a local one."""
+    from eigenscape.methods.preimage import LinearInverse, expansion_of
+
     model = estimator._model_
     metric = _kernel_of(model)
     if isinstance(metric, HalfSquaredDistance) and is_euclidean_metric(metric):
@@ -127,6 +127,9 @@ def is_euclidean_metric(kernel: HalfSquaredDistance) -> bool:
 
 def kernel_inverse(estimator: Any) -> Inverse:
     """Return the inverse of kernel methods: pre-images, by the method that ``inverse`` names."""
+    from eigenscape.methods.kernel_ridge import KernelRidge
+    from eigenscape.methods.preimage import FixedPoint, LinearInverse, expansion_of
+
     model, kernel = estimator._model_, _kernel_of(estimator._model_)
     inverse = check_inverse(estimator, kernel)  # it may have been set after fit
     points = training_points(model)

@@ -20,7 +20,6 @@ from eigenscape.estimators._graph import anchor_attributes, check_anchors
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
-from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.options import Anchors, Dictionary, Independence, Metric
 from eigenscape.pieces import OnDisconnected, join
@@ -225,6 +224,8 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
         samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
         split = plain = samples.split(self.on_disconnected)  # connected components
         if isinstance(self.approximation, Anchors):
+            from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
+
             model = anchored_laplacian_eigenmaps(split.parts[0].kernel, n_components, n_anchors, solver)
             return samples.result(model, split, n_components, anchor_attributes(model))
         if labels is not None:

@@ -20,7 +20,6 @@ from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
-from eigenscape.methods.anchors import anchored_lle
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
 from eigenscape.pieces import OnDisconnected, join, split_graph
@@ -214,6 +213,8 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         grams = [local_gram(part, option.metric, params) for part in split.parts]
         method: dict[str, Any] = {"method": self.method, "reg": self.reg}
         if self.approximation is not None:
+            from eigenscape.methods.anchors import anchored_lle
+
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
             attributes = anchor_attributes(model)
             return graph.result(model, split, n_components, attributes)

@@ -147,8 +147,10 @@ def distance_table(
     row: np.ndarray, column: np.ndarray, length: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
     """Return a sparse matrix of distances in which distances of 0 remain stored."""
-    table = sparse.csr_array((np.maximum(length.astype(np.float64), SHORTEST), (row, column)), shape=shape)
-    table.sort_indices()
+    # SciPy takes longer to sort entries by row than a search from one point takes.
+    place = (column, np.array([0, len(column)])) if shape[0] == 1 else ((row, column),)
+    table = sparse.csr_array((np.maximum(length.astype(np.float64), SHORTEST), *place), shape=shape)
+    table.sum_duplicates()  # sorts the rows, too
     return table
 
 

@@ -111,14 +111,13 @@ class Dissimilarity:
 def squared_distance_rows(distance: BoundKernel) -> Callable[[int], np.ndarray]:
     """Return a function that computes the squared distances (n,) of training point ``i`` to all."""
     X = distance.X
-    kernel = distance.kernel if isinstance(distance, BoundPairwise) else None
-    plain = (
-        isinstance(kernel, HalfSquaredDistance)
-        and kernel.metric in ("euclidean", "l2")
-        and not kernel.metric_params
-    )
-    if not plain or is_sparse(X):
+    kernel: Any = distance.kernel if isinstance(distance, BoundPairwise) else None
+    euclidean = isinstance(kernel, HalfSquaredDistance) and kernel.metric in ("euclidean", "l2")
+    if not euclidean or kernel.metric_params:
         return lambda i: -2.0 * distance(X[i : i + 1])[0]
+    if is_sparse(X):
+        lengths = X.power(2).sum(axis=1)
+        return lambda i: np.maximum(lengths + lengths[i] - 2.0 * (X @ X[i : i + 1].toarray()[0]), 0.0)
     centred = X - X.mean(axis=0)  # once for all rows
     squares = np.einsum("ij,ij->i", centred, centred)
     return lambda i: np.maximum(squares + squares[i] - 2.0 * (centred @ centred[i]), 0.0)

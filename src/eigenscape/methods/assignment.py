@@ -263,10 +263,10 @@ def rule_of_rotation(
 
 
 def rule_of_centers(
-    centers: np.ndarray, coordinates: np.ndarray, labels: np.ndarray, weights: np.ndarray | None
+    centers: np.ndarray, coordinates: np.ndarray, weights: np.ndarray | None
 ) -> NearestCenter:
     """Return the rule of the nearest centre, with the spread of the clusters."""
-    squares = np.square(coordinates - centers[labels]).sum(axis=1)
+    squares = cdist(coordinates, centers, "sqeuclidean").min(axis=1)
     variance = np.average(squares, weights=weights) / max(coordinates.shape[1] - 1, 1)
     return NearestCenter(centers, max(float(np.sqrt(variance)), 1e-6))  # rows have length one
 

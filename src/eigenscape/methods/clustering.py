@@ -39,18 +39,16 @@ def cluster_centers(
 ) -> np.ndarray:
     """Return the best of ``n_init`` runs of k-means, (n_clusters, d), each from its own random numbers.
 
-    A run has at most 300 iterations and ends when the centres move by less than 1e-4 of the mean variance of
-    the features. ``weights`` (n,) are the weights of the rows; None if all are 1."""
+    A run ends when no row changes its cluster, or after 100 iterations. ``weights`` (n,) are the weights of
+    the rows; None if all are 1."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     weights = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    mean = np.average(X, axis=0, weights=weights)
-    tol = 1e-4 * float(np.average(np.square(X - mean), axis=0, weights=weights).mean())
     draws = np.random.default_rng(seed).random((n_init, n_clusters, 2 + int(np.log(n_clusters))))
 
     def run(uniform: np.ndarray) -> tuple[float, np.ndarray]:
         centers, inertia = np.empty((n_clusters, X.shape[1])), np.empty(1)
         seed_centers(X, weights, uniform, centers)
-        improve_centers(X, weights, centers, 300, tol, inertia)
+        improve_centers(X, weights, centers, 100, 0.0, inertia)
         return float(inertia[0]), centers
 
     return min(parallel_map(run, draws, n_jobs), key=lambda found: found[0])[1]

@@ -68,15 +68,17 @@ def entropy_curve(eigenvalues: np.ndarray, n_steps: int = 200) -> np.ndarray:
 
 def knee(values: np.ndarray) -> int:
     """Return the index at which two straight lines, before and after it, fit a curve best."""
-    x = np.arange(len(values))
+    before, after = _line_errors(values), _line_errors(values[::-1])[::-1]
+    return 1 + int(np.argmin((before + after)[1:-1]))
 
-    def misfit(part: slice) -> float:
-        return float(
-            np.square(values[part] - np.polyval(np.polyfit(x[part], values[part], 1), x[part])).sum()
-        )
 
-    candidates = range(1, len(values) - 1)
-    return min(candidates, key=lambda i: misfit(slice(0, i + 1)) + misfit(slice(i, None)))
+def _line_errors(values: np.ndarray) -> np.ndarray:
+    """Return the squared errors of the lines of least squares through the first 1, 2, ... values."""
+    x, y = np.arange(len(values)), values - values[0]
+    count, total = x + 1, np.cumsum(y)
+    xx = np.maximum(count * (count**2 - 1) / 12, 0.5)  # about the means; a single value has no slope
+    xy = np.cumsum(x * y) - x / 2 * total
+    return np.maximum(np.cumsum(y**2) - total**2 / count - xy**2 / xx, 0)
 
 
 def metric_mds(dissimilarities: np.ndarray, n_components: int, max_iter: int, tol: float) -> Layout:
