@@ -30,7 +30,7 @@ ALLOWED = {
     ("app/cli/errors.py", "unraisable.exc_type is KeyboardInterrupt"): CLASSES,
     ("app/explore/forms.py", "type(parsed) is not type(fields[key].default)"): CLASSES,
     ("app/io/consistency.py", "field.default is MISSING"): MARKERS,
-    ("app/io/saving.py", "type(steps[0]) is not StandardScaler"): CLASSES,
+    ("app/io/models.py", "type(steps[0]) is not StandardScaler"): CLASSES,
     ("app/io/tree.py", "id(array)"): "an array that a file omits",
     ("app/io/tree.py", "id(stored)"): "an array that a file omits",
     ("app/io/tree.py", "id(value)"): "an object that a model holds twice is written once",

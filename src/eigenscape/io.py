@@ -4,10 +4,9 @@ Public names of :mod:`eigenscape.app.io`.
 """
 
 from eigenscape.app.io.atomic import check_target, whole_file
-from eigenscape.app.io.models import describe, load
+from eigenscape.app.io.models import describe, load, save
 from eigenscape.app.io.onnx_export import export_onnx
 from eigenscape.app.io.reading import read
-from eigenscape.app.io.saving import save
 from eigenscape.app.io.table import Table
 from eigenscape.app.io.writing import write_table
 

@@ -25,7 +25,7 @@ ROWS = 60
 _MODULES = (
     "anndata", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib.figure",
     "pyarrow.csv", "pyarrow.feather", "pyarrow.parquet", "sklearn.pipeline",
-    "eigenscape.app.cli.app", "eigenscape.app.cli.run", "eigenscape.app.io.saving", "eigenscape.app.report",
+    "eigenscape.app.cli.app", "eigenscape.app.cli.run", "eigenscape.app.io.models", "eigenscape.app.report",
     "eigenscape.app.io.reading", "eigenscape.app.io.writing", "eigenscape.plot",
     "eigenscape.estimators.pca", "eigenscape.estimators.spectral_clustering",
 )  # fmt: skip

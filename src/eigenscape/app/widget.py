@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike
 
 from eigenscape._extras import optional_import
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._columns import Column, as_column, as_pixels, category_codes, check_images
+from eigenscape.app.report._columns import DataColumn, as_column, as_pixels, check_images, data_column
 from eigenscape.app.report._texts import shorten
 
 anywidget = optional_import("anywidget", "a map in a notebook")
 traitlets = optional_import("traitlets", "a map in a notebook")
-
-#: Largest number of different categories; others are shown as missing.
-_MAX_CATEGORIES = 65_535
 
 
 class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
@@ -77,9 +74,9 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
         if Y.ndim != 2 or Y.shape[1] < 2 or not len(Y):
             raise ValueError(f"coordinates must have shape (n_samples, 2 or more), got {Y.shape}")
         n = len(Y)
-        made = [] if labels is None else [as_column("label", labels, "label", n, "labels")]
+        made = [] if labels is None else [data_column("label", labels, "label", n, "labels")]
         made += [
-            as_column(name, values, "extra", n, f"columns[{name!r}]")
+            data_column(name, values, "extra", n, f"columns[{name!r}]")
             for name, values in (columns or {}).items()
         ]
         self._images = None if images is None else check_images(images, n)
@@ -147,18 +144,8 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
         self.send({"image": row, "shape": shape}, [picture.tobytes()])
 
 
-def _encode(column: Column) -> dict[str, Any]:
-    """Return a column for the script: codes of categories, or numbers; dates are numbers of days."""
-    if column.is_categorical():
-        codes, names, _ = category_codes(column.values)
-        short = np.where((codes < 0) | (codes >= _MAX_CATEGORIES), _MAX_CATEGORIES, codes).astype("<u2")
-        return {
-            "name": column.name,
-            "kind": "category",
-            "names": names[:_MAX_CATEGORIES],
-            "data": short.tobytes(),
-        }
-    values = column.values
-    if values.dtype.kind == "M":
-        values = (values - np.datetime64(0, "D")) / np.timedelta64(1, "D")  # NaN for a missing date
-    return {"name": column.name, "kind": "number", "data": np.asarray(values, dtype="<f4").tobytes()}
+def _encode(column: DataColumn) -> dict[str, Any]:
+    """Return a column for the script: codes of categories, or numbers."""
+    dtype = "<u2" if column.kind == "category" else "<f4"
+    data = column.values.astype(dtype).tobytes()
+    return {"name": column.name, "kind": column.kind, "names": list(column.categories), "data": data}

@@ -27,7 +27,7 @@ def test_a_column_of_weights_is_not_a_feature(tmp_path, table):
     expected = KernelPCA(gamma=0.3).fit(X, sample_weight=WEIGHTS).embedding_
     np.testing.assert_allclose(found, expected, atol=1e-9)
     stderr = good("transform", tmp_path / "m.model", table, "-o", tmp_path / "new.csv").stderr
-    assert "are ignored: w, negative" in stderr
+    assert "are ignored: 'w', 'negative'" in stderr
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,6 @@ def test_spectrum_has_gaps_and_losses(state, client):
     assert len(found["residuals"]) == len(values)
     assert np.all(np.diff(found["loss_training"]) <= 0)
     assert len(found["loss_held_out"]) == len(found["loss_training"]) == 8
-    assert not found["pending"]
 
 
 def test_compare_aligns_the_second_map_to_the_first(state, client):

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 
 import eigenscape
 from eigenscape.app.io.archive import FORMAT, HEADER, TREE
-from eigenscape.app.io.models import describe, fingerprint
+from eigenscape.app.io.models import describe
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import InputFileError, ModelFileError, ToleranceWarning, WriteError
 from eigenscape.options import Dictionary, Ordinal
@@ -56,7 +56,6 @@ def test_a_model_describes_itself(model: Any, saved: Path) -> None:
     assert said["version"] == eigenscape.__version__
     assert said["format"] == FORMAT
     assert said["notes"] == "a note"
-    assert said["fingerprint"] == fingerprint(X)
     assert said["size"] == saved.stat().st_size
     assert said["compact"] is None
     np.testing.assert_array_equal(said["spectrum"], model.eigenvalues_)
@@ -70,24 +69,6 @@ def test_feature_names_are_stored(tmp_path: Path) -> None:
     assert describe(tmp_path / "m")["feature_names"] == ["a", "b", "c"]
     with pytest.raises(ValueError, match="feature names"):
         eigenscape.load(tmp_path / "m").transform(frame[["b", "a", "c"]])
-
-
-def test_fingerprint_depends_on_values_not_formats() -> None:
-    from scipy import sparse
-
-    assert fingerprint(X) == fingerprint(np.asfortranarray(X)) == fingerprint(sparse.csr_array(X))
-    assert fingerprint(X.astype(np.float32)) == fingerprint(X.astype(np.float32).astype(np.float64))
-    assert fingerprint(X) != fingerprint(X[::-1])
-    assert fingerprint(X) != fingerprint(X.reshape(-1, 6))
-
-
-def test_fingerprint_of_given_data(tmp_path: Path) -> None:
-    twice = np.concatenate([X, X[:5]])  # a graph method stores equal rows once
-    model = eigenscape.Isomap(n_neighbors=8).fit(twice)
-    eigenscape.save(model, tmp_path / "a")
-    eigenscape.save(model, tmp_path / "b", data=twice)
-    assert describe(tmp_path / "a")["fingerprint"] is None
-    assert describe(tmp_path / "b")["fingerprint"] == fingerprint(twice)
 
 
 # --- omitted arrays -----------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
+def test_wildcards_and_exclusions(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t.{suffix}"
     WRITERS[suffix](frame(), path)
     for options, names in (
@@ -79,8 +79,6 @@ def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
         ({"columns": ["angle", "px[01]"]}, ("angle", "px0", "px1")),
         ({"columns": "*", "exclude": "angle"}, ("px0", "px1", "px2")),
         ({"exclude": ["px?"]}, ("angle",)),
-        ({"columns": "dtype:int"}, ("angle",)),
-        ({"exclude": "dtype:int"}, ("px0", "px1", "px2")),
     ):
         found = both(path, **options)
         assert found.names == names
@@ -95,8 +93,6 @@ def test_wildcards_types_and_exclusions(tmp_path: Path, suffix: str) -> None:
     ):
         with pytest.raises(InputFileError, match=message):
             read(path, **options)
-    with pytest.raises(ValueError, match="dtype:complex"):
-        read(path, columns="dtype:complex")
 
 
 def test_a_column_with_a_star_in_its_name_is_meant_by_it(tmp_path: Path) -> None:
@@ -171,38 +167,20 @@ def test_means_are_those_of_the_columns(tmp_path: Path) -> None:
     assert both(tmp_path / "t.npy", missing="mean").array.dtype == np.float32
 
 
-def test_ppca_predicts_values_of_correlated_columns_better_than_the_mean(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    whole = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 8)) * np.geomspace(1, 1e3, 8)
-    whole += 0.05 * rng.normal(size=whole.shape) * np.geomspace(1, 1e3, 8)
-    gaps = np.where(rng.random(whole.shape) < 0.1, np.nan, whole)
-    gaps[7] = np.nan  # nothing is known of this row
-    np.save(tmp_path / "t.npy", gaps)
-    found, mean = (read(tmp_path / "t.npy", missing=m) for m in ("ppca", "mean"))
-    hidden = np.isnan(gaps) & (np.arange(400)[:, None] != 7)
-    errors = [((t.array - whole) / whole.std(axis=0))[hidden] for t in (found, mean)]
-    assert np.sqrt(np.mean(errors[0] ** 2)) < 0.2 * np.sqrt(np.mean(errors[1] ** 2))
-    assert found.imputation.error < 0.2
-    np.testing.assert_array_equal(found.array[7], mean.array[7])
-    with pytest.raises(InputFileError, match="all rows in memory"):
-        read(tmp_path / "t.npy", missing="ppca", stream=True)
-
-
-@pytest.mark.parametrize("missing", ["mean", "ppca"])
-def test_columns_without_values_and_infinite_values_are_errors(tmp_path: Path, missing: str) -> None:
+def test_columns_without_values_and_infinite_values_are_errors(tmp_path: Path) -> None:
     rows = RNG.normal(size=(N, 3))
     rows[:, 1] = np.nan
     np.save(tmp_path / "t.npy", rows)
     with pytest.raises(InputFileError, match=r"column 'x1' .* is empty; .*--exclude x1"):
-        read(tmp_path / "t.npy", missing=missing)
+        read(tmp_path / "t.npy", missing="mean")
     rows[:, 1] = np.inf
     np.save(tmp_path / "t.npy", rows)
     with pytest.raises(InputFileError, match="infinite value"):
-        read(tmp_path / "t.npy", missing=missing)
+        read(tmp_path / "t.npy", missing="mean")
     distances = np.full((4, 4), np.nan)
     np.save(tmp_path / "t.npy", distances)
     with pytest.raises(InputFileError, match="missing distances are not filled in"):
-        read(tmp_path / "t.npy", missing=missing, kind="distances")
+        read(tmp_path / "t.npy", missing="mean", kind="distances")
 
 
 # --- matrices and graphs that are asked about ---------------------------------------------------------------

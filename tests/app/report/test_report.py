@@ -39,7 +39,6 @@ from eigenscape import (
 )
 from eigenscape.app.io.table import Table
 from eigenscape.app.report import write_comparison, write_report
-from eigenscape.app.report._texts import LIMITS
 from eigenscape.options import Landmarks
 
 NASTY = [
@@ -256,21 +255,8 @@ def test_measures_that_are_not_defined_are_listed(tmp_path):
         tmp_path / "w.html", ClassicalMDS(metric=different_letters).fit(words), words, ids=words
     )
     assert "no input columns to colour by" in words_of(path, "map-section")
-    assert "Trustworthiness" in words_of(path, "neighbours")
+    assert "the data are objects, whose distances are not compared" in words_of(path, "left-out")
     assert names(data_of(path)["ids"]) == words
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("empty_charts")
-def test_distances_of_many_objects_are_sampled(tmp_path, monkeypatch):
-    from cases import different_letters
-
-    monkeypatch.setattr(LIMITS, "objects", 12)
-    words = load("words")[0]
-    model = ClassicalMDS(metric=different_letters).fit(words)
-    path = write_report(tmp_path / "r.html", model, words)
-    assert "computed by the given function, among 12 objects" in words_of(path, "neighbours")
-    assert "Residual variance with 2 coordinates" in words_of(path, "residual")
 
 
 @pytest.mark.long

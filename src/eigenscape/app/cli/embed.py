@@ -49,8 +49,6 @@ def embed(
     """
     if not any((writing.out, writing.plot, writing.report, writing.save)):
         raise CommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
-    if writing.compact is not None and writing.compact_size and not (writing.save or writing.report):
-        raise CommandError("--compact needs --save MODEL or --report FILE.html")
     cls = estimator_class(method)
     chosen = options.chosen_parameters(ctx, cls)
     if dask is not None:
@@ -67,8 +65,8 @@ def embed(
     images = None if table.image_shape is None else run.rows.reshape(-1, *table.image_shape)
     write_plot(writing, run.embedding, cls._method.name, labels=table.labels, images=images)
     run.report()
-    compact = run.save()
-    run.finish(**run.describe_fit(), compact=compact)
+    run.save()
+    run.finish(**run.describe_fit())
 
 
 def cluster(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message
@@ -246,26 +246,16 @@ def standardize(table: Table) -> tuple[Table, StandardScaler]:
     from scipy import sparse
     from sklearn.preprocessing import StandardScaler
 
+    from eigenscape.app.io.table import MappedChunks
+
     if table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
     X = table.array
     scaler = StandardScaler(with_mean=not sparse.issparse(X))
     for chunk in row_chunks(X):
         scaler.partial_fit(chunk)
-    scaled = ScaledChunks(X, scaler) if is_streamed(X) else scaler.transform(X)
+    scaled = MappedChunks(row_chunks(X), scaler.transform) if is_streamed(X) else scaler.transform(X)
     return replace(table, array=scaled, unscaled=X), scaler
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledChunks:
-    """Streamed rows, each chunk standardised when it is read."""
-
-    rows: Any
-    scaler: StandardScaler
-
-    def __iter__(self) -> Iterator[Any]:
-        for chunk in row_chunks(self.rows):
-            yield self.scaler.transform(chunk)
 
 
 def describe_fit(estimator: Any, embedding: np.ndarray) -> dict[str, Any]:

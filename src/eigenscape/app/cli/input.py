@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.missing import Imputation
     from eigenscape.app.io.table import Table
 
 #: Number of column names that a message shows.
@@ -92,18 +92,18 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     """
     import numpy as np
 
-    from eigenscape.app.io.reading import read, read_selection
+    from eigenscape.app.io.column_selection import ColumnSelection
+    from eigenscape.app.io.reading import read_selection
 
     given = reader_options(options)
+    size = given.pop("size", None)
     if notes is None:
-        table = read(source, **given, stream=options.stream)
+        selection = ColumnSelection.from_options(**given)
     else:
         from eigenscape.app.io.matching import known_selection
 
-        size = given.pop("size", None)
-        groups = {"use_rep": "obsm", "layer": "layers"}
-        selection = known_selection(notes, **{groups.get(name, name): given[name] for name in given})
-        table = read_selection(source, selection, size, options.stream)
+        selection = known_selection(notes, **given)
+    table = read_selection(source, selection, size, options.stream)
     if isinstance(table.array, np.memmap) and not options.stream:
         table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
@@ -208,8 +208,7 @@ class SavedModel:
 
 def load_model(path: str) -> SavedModel:
     """Load a model file."""
-    from eigenscape.app.io.models import describe, load
-    from eigenscape.app.io.saving import split_scaler
+    from eigenscape.app.io.models import describe, load, split_scaler
 
     model, header = load(path), describe(path)
     scaler, estimator = split_scaler(model)
@@ -242,7 +241,7 @@ def column_notes(table: Table, options: InputOptions) -> dict[str, Any]:
         "label": table.label_name,
         "id": table.id_name,
         "categories": table.categories or None,
-        "imputation": table.imputation and table.imputation.to_notes(),
+        "imputation": table.imputation and {"means": table.imputation.means.tolist()},
     }
     notes |= {name: getattr(options, name) for name in ("size", "use_rep", "layer", "obsp")}
     return {name: value for name, value in notes.items() if value is not None}
@@ -279,13 +278,12 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
 
 def _new_missing(missing: str, imputation: Imputation | None) -> str:
     """Return how missing values of new rows are treated."""
-    method = None if imputation is None else imputation.method
-    if missing in ("mean", "ppca") and missing != method:
+    if missing == "mean" and imputation is None:
         raise CommandError(
-            f"--missing {missing} needs a model that was fitted with it, which has the values to fill in;"
-            " use --missing drop"
+            "--missing mean needs a model that was fitted with it, which has the values to fill in; use"
+            " --missing drop"
         )
-    return missing or method or "error"
+    return missing or ("error" if imputation is None else "mean")
 
 
 def finish_rows(table: Table, missing: str, quiet: bool, imputation: Imputation | None = None) -> Table:
@@ -308,10 +306,8 @@ def print_missing(table: Table, quiet: bool) -> None:
         )
     found = table.imputation
     if found is not None and found.n_values:
-        by = "the mean of its column" if found.method == "mean" else "probabilistic PCA"
-        error = f" (error on hidden values: {found.error:.2f} of their spread)" if found.error else ""
         print_message(
             f"filled in {_count(found.n_values, 'missing value')} in {_count(found.n_rows, 'row')}, each by"
-            f" {by}{error}",
+            " the mean of its column",
             quiet,
         )

@@ -39,7 +39,7 @@ def info(
     ] = False,
     display: Annotated[Display, Only("as_json")],
 ) -> None:
-    """Print the method, parameters, training size, spectrum and data fingerprint of a model file.
+    """Print the method, parameters, training size and spectrum of a model file.
 
     Examples
 
@@ -57,9 +57,11 @@ def info(
     verification = _verify(model, source) if verify else None
     header = to_json(describe(model))
     notes = parse_notes(header["notes"])
-    header["feature_names"] = header["feature_names"] or notes.pop("columns", None)
-    if isinstance(notes.get("imputation"), dict):  # without its numbers
-        notes["imputation"] = notes["imputation"].get("method")
+    for name, note in (("feature_names", "columns"), ("n_samples", "n_rows")):  # not all models have them
+        header[name] = header[name] or notes.get(note)
+        notes.pop(note, None)
+    if notes.get("imputation"):  # without its numbers
+        notes["imputation"] = "mean"
     notes.pop("training_labels", None)  # one value per row
     header["notes"] = notes or header["notes"]
     if display.as_json:

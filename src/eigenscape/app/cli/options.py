@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, partial, wraps
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -72,8 +71,7 @@ class InputOptions:
         "Column of labels. Default: the first text column with repeated values.", "COLUMN"
     )
     columns: str | None = setting(
-        "Columns to use, separated by commas: names, wildcards ('px*') or types (dtype:float, int, bool,"
-        " number, text). Default: all numeric columns.",
+        "Columns to use, separated by commas: names or wildcards ('px*'). Default: all numeric columns.",
         "A,B,C",
     )
     standardize: bool = setting(
@@ -85,10 +83,10 @@ class InputOptions:
     exclude: str | None = _reading("Columns not to use, in the form of --columns.", "A,B,C")
     encode: str | None = _reading("Use text columns, too: a column of 0 and 1 for each value.", "onehot")
     missing: str = _reading(
-        "Treatment of missing values: an error, drop their rows, fill in the mean of the column or what"
-        " probabilistic PCA expects, or keep them (probabilistic-pca, factor-analysis, mixture-ppca)."
-        " Default: error; for a saved model as for its training rows.",
-        "error|drop|mean|ppca|keep",
+        "Treatment of missing values: an error, drop their rows, fill in the mean of the column, or keep"
+        " them (probabilistic-pca, factor-analysis, mixture-ppca). Default: error; for a saved model as for"
+        " its training rows.",
+        "error|drop|mean|keep",
         default="",
         show_default=False,
     )
@@ -128,25 +126,9 @@ class OutputOptions:
         default=50_000,
         min=0,
     )
-    compact: str | None = _writing(
-        "Save M representative rows instead of all rows, and let the report place new rows by them. Without"
-        " a value, M is chosen automatically.",
-        "[M]",
-    )
     spreadsheet_safe: bool = _writing(
         "Write an apostrophe before text in .csv and .tsv that spreadsheets take for formulas.", default=False
     )
-
-    @property
-    def compact_size(self) -> int | bool | None:
-        """Return the value of ``--compact``: a number of rows, or True to choose it automatically."""
-        if self.compact is None or self.compact == "auto":
-            return None if self.compact is None else True
-        if not self.compact.isdigit() or int(self.compact) == 0:
-            raise CommandError(
-                f"--compact must be a number of rows of at least 1, or empty, got {self.compact!r}"
-            )
-        return int(self.compact)
 
 
 @dataclass(frozen=True)
@@ -249,9 +231,6 @@ class MethodCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the parameters of the method, and let typer parse the other arguments."""
-        # --compact without a number is --compact=auto
-        pairs = pairwise([*args, ""])
-        args = [f"{word}=auto" if word == "--compact" and not to.isdigit() else word for word, to in pairs]
         given = _METHOD_PARSER.parse_known_args(args)[0]
         names = [name for name in given.m or given.method[:1] if name] or list(self.default_methods)
         ctx.meta[COMMAND] = shlex.join(["eigenscape", str(ctx.info_name), *args])

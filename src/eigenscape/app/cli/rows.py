@@ -121,7 +121,8 @@ def inverse(
 
 def _read_coordinates(run: Run, saved: SavedModel) -> None:
     """Read the columns of coordinates, found by name, or by position if there are none of these names."""
-    from eigenscape.app.io.matching import list_names, match_columns
+    from eigenscape.app.io.matching import match_columns
+    from eigenscape.app.io.table import format_names
 
     table = read_table(run.source, run.reading, run.display.quiet)
     wanted = coordinate_names(saved.class_name, len(saved.estimator.get_feature_names_out()))
@@ -129,8 +130,8 @@ def _read_coordinates(run: Run, saved: SavedModel) -> None:
         table = match_columns(table, wanted, saved.notes.get("label"), run.say)
     elif len(table.names) != len(wanted):
         raise InputFileError(
-            f"{table.source} has {len(table.names)} numeric column(s) ({list_names(table.names)}), but the"
-            f" model has {len(wanted)} coordinates; name their columns {list_names(wanted)}"
+            f"{table.source} has {len(table.names)} numeric column(s) ({format_names(table.names, 10)}), but"
+            f" the model has {len(wanted)} coordinates; name their columns {format_names(wanted, 10)}"
         )
     run.table = finish_rows(table, "error", run.display.quiet)
 

@@ -145,7 +145,7 @@ class Run:
 
         rest = max(0.0, self.seconds["fit"] - sum(self.stages.values()))
         timings = {"reading": self.seconds["reading"], **self.stages, "everything else": rest}
-        more: dict[str, Any] = {"timings": timings, "compact": self.compact, **self.report_arguments()}
+        more: dict[str, Any] = {"timings": timings, **self.report_arguments()}
         write_report(self.writing.report, self.estimator, self.table, **more)
 
     def report_arguments(self) -> dict[str, Any]:
@@ -165,47 +165,28 @@ class Run:
         return len(self.embedding) if self.embedding is not None else self.table.array.shape[0]
 
     @property
-    def compact(self) -> int | bool | None:
-        """Return the value of ``--compact``; None if there are not more rows than it keeps."""
-        size = self.writing.compact_size
-        return None if size is not True and size is not None and size >= self.n_rows else size
-
-    @property
     def rows(self) -> Any:
         """Return the rows as they were read."""
         return self.table.array if self.table.unscaled is None else self.table.unscaled
 
-    def save(self) -> dict[str, Any] | None:
-        """Save the fitted model with the names of its columns, if there is a target.
-
-        Return size and error of a compact model.
-        """
+    def save(self) -> None:
+        """Save the fitted model with the names of its columns, if there is a target."""
         if self.writing.save is None:
-            return None
+            return
         from sklearn.pipeline import Pipeline
 
-        from eigenscape.app.io.models import describe
-        from eigenscape.app.io.saving import save
+        from eigenscape.app.io.models import save
 
-        path, table, compact = self.writing.save, self.table, self.compact
-        notes = {**reader.column_notes(table, self.reading), "command": self.command}
-        if table.labels is not None and len(table.labels) == self.n_rows and compact is None:
+        table = self.table
+        notes = {**reader.column_notes(table, self.reading), "n_rows": self.n_rows, "command": self.command}
+        if table.labels is not None and len(table.labels) == self.n_rows:
             notes["training_labels"] = output.label_notes(table.labels)
             if notes["training_labels"] is None:
                 self.say("the labels are too many for the model file, so that plots of it have none")
-        if compact is None and self.writing.compact is not None:
-            self.say(f"--compact {self.writing.compact} is ignored: there are only {self.n_rows} rows")
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])
-        data = None if reader.is_streamed(self.rows) or table.kind == "edges" else self.rows
-        save(model, path, compact=compact, force=self.writing.force, notes=json.dumps(notes), data=data)
-        compacted = describe(path)["compact"]
-        if compacted is not None:
-            kept = "no rows" if compacted["size"] is None else f"{compacted['size']} rows"
-            error = f"{100 * compacted['error']:.2g} % of the spread of the coordinates"
-            self.say(f"the compact model keeps {kept}; its error on the training rows is {error}")
-        return compacted
+        save(model, self.writing.save, force=self.writing.force, notes=json.dumps(notes))
 
     def say(self, text: str) -> None:
         """Print a line to standard error unless ``--quiet`` or ``--json`` is given."""

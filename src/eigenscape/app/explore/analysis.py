@@ -66,7 +66,6 @@ def describe_spectrum(_: Session, entry: ExploredMap) -> dict[str, Any]:
         **entry.spectrum,
         **(losses or {"held_out_reason": "the losses are being computed"}),
         "gaps": None if values is None else np.abs(np.diff(values)),
-        "pending": losses is None,
     }
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset, MissingError
-from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import check_target
 from eigenscape.app.io.writing import write_table
+from eigenscape.app.report._columns import MISSING_CODE
 
 #: Largest number of annotations, of labels of each, and of characters of a name.
 _MAX_COLUMNS, _MAX_LABELS, MAX_LENGTH = 50, 1000, 100
@@ -72,13 +72,13 @@ class Annotations:
             before = self._columns.get(name)
             if before is None and len(self._columns) >= _MAX_COLUMNS:
                 raise CommandError(f"there are {_MAX_COLUMNS} annotations already; remove one first")
-            labels, codes = before or ([], np.full(self.data.n, TUNING.missing, dtype="<u2"))
+            labels, codes = before or ([], np.full(self.data.n, MISSING_CODE, dtype="<u2"))
             labels, codes = list(labels), codes.copy()
             if label and label not in labels:
                 if len(labels) >= _MAX_LABELS:
                     raise CommandError(f"annotation {name!r} has {_MAX_LABELS} labels already")
                 labels.append(label)
-            codes[mask] = labels.index(label) if label else TUNING.missing
+            codes[mask] = labels.index(label) if label else MISSING_CODE
             self._replace({**self._columns, name: (labels, codes)})
 
     def remove(self, name: str) -> None:
@@ -119,11 +119,11 @@ class Annotations:
             raise CommandError(f"{path} annotates rows with other ids; {remedy}")
         for name, values in columns.items():
             labels = [label for label in dict.fromkeys(values) if label]
-            codes = {label: code for code, label in enumerate(labels[: TUNING.missing])}
-            found = np.array([codes.get(value, TUNING.missing) for value in values], dtype="<u2")
+            codes = {label: code for code, label in enumerate(labels[:MISSING_CODE])}
+            found = np.array([codes.get(value, MISSING_CODE) for value in values], dtype="<u2")
             self._columns[name] = (list(codes), found)
 
 
 def _texts(labels: list[str], codes: np.ndarray) -> np.ndarray:
     """Return the label of each row, "" for rows without one."""
-    return np.array([*labels, ""], dtype=object)[np.where(codes == TUNING.missing, len(labels), codes)]
+    return np.array([*labels, ""], dtype=object)[np.where(codes == MISSING_CODE, len(labels), codes)]

@@ -23,7 +23,6 @@ from eigenscape.app.explore.jobs import Job
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.placing import place
 from eigenscape.app.explore.session import Session
-from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.writing import write_table
 from eigenscape.app.methods import class_name
 
@@ -123,7 +122,7 @@ def remove_annotation(session: Session, name: str) -> dict[str, Any]:
 def _changed_annotations(session: Session) -> dict[str, Any]:
     described = session.annotations.describe()
     session.events.publish("annotations", described)
-    return {"annotations": described, "missing": TUNING.missing}
+    return {"annotations": described}
 
 
 def export(session: Session, body: requests.ExportBody) -> Path:

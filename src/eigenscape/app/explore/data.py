@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import StandardScaler
@@ -22,56 +21,13 @@ from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.table import Table, default_names
-from eigenscape.app.report._columns import as_column, category_codes
+from eigenscape.app.report._columns import DataColumn, data_column, number_text
 from eigenscape.app.report._texts import shorten
 from eigenscape.graph.neighbors import neighbor_index
-
-_OTHER = "(other)"
 
 
 class MissingError(LookupError):
     """Raised if a map, a row or an annotation does not exist."""
-
-
-@dataclass(frozen=True, eq=False)
-class DataColumn:
-    """A given column by which points are coloured: numbers, or codes of categories."""
-
-    name: str
-    kind: str  # "number" or "category"
-    values: np.ndarray
-    categories: Sequence[str] = ()
-
-    def text(self, row: int) -> str:
-        """Return the value of a row as text, "" if it is missing."""
-        value = self.values[row]
-        if self.kind == "number":
-            return number_text(value)
-        return "" if value == TUNING.missing else self.categories[value]
-
-
-def number_text(value: float) -> str:
-    """Return a number with six digits, "" if it is missing."""
-    return "" if np.isnan(value) else f"{value:.6g}"
-
-
-def data_column(name: str, values: ArrayLike, group: str, n: int) -> DataColumn:
-    """Return a column of given values; dates become seconds."""
-    column = as_column(name, values, group, n, name)
-    if not column.is_categorical():
-        values = column.values
-        if values.dtype.kind == "M":
-            values = (values - np.datetime64(0, "s")) / np.timedelta64(1, "s")
-        numbers = np.asarray(values, dtype=np.float64)
-        return DataColumn(shorten(name), "number", np.where(np.isfinite(numbers), numbers, np.nan))
-    codes, names, counts = category_codes(column.values)
-    if len(names) > TUNING.max_categories:
-        kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: TUNING.max_categories - 1])
-        index = np.full(len(names) + 1, TUNING.max_categories - 1)
-        index[kept], index[-1] = np.arange(len(kept)), -1
-        codes, names = index[codes], [*(names[i] for i in kept), _OTHER]
-    stored = np.where(codes < 0, TUNING.missing, codes).astype("<u2")
-    return DataColumn(shorten(name), "category", stored, names)
 
 
 @dataclass(frozen=True, eq=False)

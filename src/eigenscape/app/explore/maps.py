@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from eigenscape.app.explore.data import spread_rows
-from eigenscape.app.io.saving import split_scaler
+from eigenscape.app.io.models import split_scaler
 
 #: The inverse is refused farther from the nearest point than this share of the diagonal of the map, and than
 #: this multiple of the distances between nearest points.
@@ -86,7 +86,7 @@ class ExploredMap:
         clusters = self.array("clusters")
         return {
             **{name: getattr(self, name) for name in shown},
-            **{name: self.measures.get(name) for name in ("inverse_error", "kept_mean", "trust", "verdict")},
+            **{name: self.measures.get(name) for name in ("kept_mean", "trust", "verdict")},
             "n_clusters": 0 if clusters is None else int(clusters.max()) + 1,
             "explained": self._explained(),
             "eigenvalues": self.spectrum.get("eigenvalues") is not None,

@@ -20,7 +20,7 @@ from eigenscape.app.explore.origin import Origin
 from eigenscape.app.explore.server import Explorer
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io.saving import split_scaler
+from eigenscape.app.io.models import split_scaler
 from eigenscape.app.io.table import Table
 from eigenscape.app.methods import method_name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +15,14 @@ from eigenscape.app.explore.data import Dataset
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.requests import TextBody
 from eigenscape.app.explore.session import Session
-from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io import images
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, IMAGES, TEXT
 from eigenscape.app.io.matching import encoded_columns, known_selection, match_columns
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.reading import read_selection
 from eigenscape.app.io.roles import read_columns
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARRAYS, COLUMNAR, IMAGES, TEXT, Table
 from eigenscape.app.io.text import TextSource
+from eigenscape.app.report._columns import MISSING_CODE
 
 #: Number of rows that are placed, of neighbours that are named, and of rows that are reconstructed.
 MAX_PLACED, _N_NAMED, _MAX_INVERTED = 1000, 5, 50
@@ -92,32 +90,16 @@ def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
     """Return pasted rows: values separated by commas, tabs or blanks, with or without names of columns."""
     if not text.strip():
         raise CommandError("text is empty; paste one or several rows of numbers")
-    numbers = None if data.notes.get("categories") else _plain_numbers(text, data.d)
-    if numbers is not None:
-        return Table(numbers)
     content = (text.strip() + "\n").encode()
     table = read_columns(TextSource(content, "the pasted text", known_selection(data.notes, missing="keep")))
     return _matched(table, data, messages)
-
-
-def _plain_numbers(text: str, d: int) -> np.ndarray | None:
-    """Return rows of exactly ``d`` finite numbers without names, or None for any other text.
-
-    The reader of files, which infers the type of each column, takes several times as long for wide rows.
-    """
-    rows = [re.split(r"\s*[,;\t]\s*|\s+", line.strip()) for line in text.strip().splitlines()]
-    try:
-        numbers = np.array(rows, dtype=np.float64)
-    except ValueError:  # names, or rows of different lengths
-        return None
-    return numbers if numbers.shape[1] == d and np.isfinite(numbers).all() and "_" not in text else None
 
 
 def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
     """Return the columns of the data, with missing values filled in as in the training rows."""
     encoded, imputation = encoded_columns(dict(data.notes)), known_selection(data.notes).imputation
     table = match_columns(table, data.names, data.notes.get("label"), messages.append, encoded)
-    return handle_missing(table, "error" if imputation is None else imputation.method, imputation)
+    return handle_missing(table, "error" if imputation is None else "mean", imputation)
 
 
 def _read_image(path: Path, data: Dataset, shown: str) -> Table:
@@ -149,5 +131,5 @@ def _common_label(data: Dataset, rows: np.ndarray) -> str | None:
     if data.labels is None or data.columns[0].kind != "category":
         return None
     codes = data.columns[0].values[rows]
-    codes = codes[codes != TUNING.missing]
+    codes = codes[codes != MISSING_CODE]
     return data.columns[0].categories[int(np.bincount(codes).argmax())] if len(codes) else None

@@ -29,8 +29,7 @@ from eigenscape.app.explore.jobs import Job, JobRunner
 from eigenscape.app.explore.maps import ExploredMap
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.atomic import is_running
-from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save, split_scaler
+from eigenscape.app.io.models import load, save, split_scaler
 from eigenscape.app.methods import class_name, make_estimator
 from eigenscape.estimators._method import described
 from eigenscape.exceptions import ModelFileError

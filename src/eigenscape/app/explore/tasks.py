@@ -19,8 +19,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import is_sparse
 from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
-from eigenscape.app.io.models import load
-from eigenscape.app.io.saving import save, split_scaler
+from eigenscape.app.io.models import load, save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
 from eigenscape.app.report._measures import Measures, reconstruction_error
 from eigenscape.app.report._points import as_points
@@ -176,28 +175,25 @@ def _inverse_error(folder: Path, X: Any) -> float | None:
 
 def _losses(request: Request, X: Any) -> dict[str, Any]:
     """Return the losses on training and held-out rows of a further fit to some of the rows."""
-    nothing = dict.fromkeys(("loss_training", "loss_held_out", "further_eigenvalues", "loss_text"))
-    n = X.shape[0]
-    if request["method"] is None or not hasattr(estimator_class(request["method"]), "loss_curve"):
-        return {**nothing, "held_out_reason": "the method has no kernel, so it has no loss"}
-    if needs_labels(request["method"], request["parameters"]):
-        return {**nothing, "held_out_reason": "the method cannot be fitted again without labels"}
+    found: dict[str, Any] = dict.fromkeys(("loss_training", "loss_held_out", "held_out_reason"))
+    method, n = request["method"], X.shape[0]
+    if method is None or not hasattr(estimator_class(method), "loss_curve"):
+        return found | {"held_out_reason": "the method has no kernel, so it has no loss"}
+    if needs_labels(method, request["parameters"]):
+        return found | {"held_out_reason": "the method cannot be fitted again without labels"}
     if n < 10:
-        return {**nothing, "held_out_reason": f"{n} rows are too few to hold some out"}
+        return found | {"held_out_reason": f"{n} rows are too few to hold some out"}
     order = np.random.default_rng(0).permutation(n)[: TUNING.refit_rows]
     n_test = max(2, round(TUNING.held_out * len(order)))
     train, test = X[np.sort(order[n_test:])], X[np.sort(order[:n_test])]
     given = request["parameters"].get("n_components")  # an integer, a share of the variance, a rule or None
     count = max(TUNING.n_losses, given) if isinstance(given, int) else TUNING.n_losses
-    text = f"{train.shape[0]} rows with {n_test} held out"
-    found: dict[str, Any] = {**nothing, "held_out_reason": None}
     with stage("losses"):
         for changes in ({"n_components": count}, {}):
             parameters = {**request["parameters"], **changes}
             try:
-                model = make_estimator(estimator_class(request["method"]), parameters).fit(train)
-                found |= {"loss_training": model.loss_curve(), "loss_text": text}
-                found["further_eigenvalues"] = spectrum(model)["eigenvalues"]
+                model = make_estimator(estimator_class(method), parameters).fit(train)
+                found["loss_training"] = model.loss_curve()
                 found["loss_held_out"] = model.loss_curve(test)
             except _EXPECTED as error:
                 found["held_out_reason"] = str(error)

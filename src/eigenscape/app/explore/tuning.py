@@ -24,14 +24,10 @@ class Tuning:
     # --- data ---
     #: Number of values of a block of columns.
     block_values: int = 2**22
-    #: Number of categories of a column; rarer ones are joined.
-    max_categories: int = 200
     #: Number of features that are listed as columns.
     max_features: int = 1000
     #: Number of columns in the description of a row.
     max_shown: int = 60
-    #: Code of a missing category.
-    missing: int = 65535
 
     # --- distances ---
     #: Number of rows whose distance to their nearest others is computed.

@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from eigenscape._memory import available_bytes
+from eigenscape.app.io.guards import first_line
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: Seconds that a child may take, and further seconds for each mebibyte of its file.
@@ -159,8 +160,7 @@ def compute(module: str, argument: str) -> Answer:
     except InputFileError as error:  # the file is not damaged
         return Answer({"invalid": str(error)}, [])
     except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        return Answer({"error": reason}, [])
+        return Answer({"error": first_line(error)}, [])
     return answer
 
 

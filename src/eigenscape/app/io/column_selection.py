@@ -1,4 +1,4 @@
-"""Columns requested by the caller: by name, by wildcard or by type."""
+"""Columns requested by the caller: by name or by wildcard."""
 
 from __future__ import annotations
 
@@ -11,26 +11,19 @@ from eigenscape.app.io.table import KINDS, format_names
 from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
-    from eigenscape.app.io.imputation import Imputation
+    from eigenscape.app.io.missing import Imputation
 
-MISSING = ("error", "drop", "keep", "mean", "ppca")
-#: Kinds of columns by the type that ``dtype:TYPE`` names.
-DTYPES: dict[str, tuple[str, ...]] = {
-    "float": ("float",),
-    "int": ("int",),
-    "bool": ("bool",),
-    "number": ("float", "int", "bool"),
-    "text": ("text",),
-}
-DTYPE = "dtype:"
+MISSING = ("error", "drop", "keep", "mean")
+#: Kinds of columns that contain numbers.
+NUMBERS = ("float", "int", "bool")
 
 
 @dataclass(frozen=True)
 class ColumnSelection:
     """Columns requested by the caller; None where the file decides.
 
-    ``columns`` and ``exclude`` are names, patterns with ``*``, ``?`` and ``[...]``, or ``dtype:TYPE``. A
-    pattern that is the name of a column means that column only.
+    ``columns`` and ``exclude`` are names, or patterns with ``*``, ``?`` and ``[...]``. A pattern that is the
+    name of a column means that column only.
     """
 
     columns: tuple[str, ...] | None = None
@@ -58,12 +51,13 @@ class ColumnSelection:
         exclude: str | Sequence[str] | None = None,
         encode: str | None = None,
         kind: str | None = None,
-        **parts: str | None,
+        use_rep: str | None = None,
+        layer: str | None = None,
+        obsp: str | None = None,
     ) -> ColumnSelection:
         """Check the options of :func:`eigenscape.read` and return the selection.
 
-        ``parts`` are the keys of the groups ``obsm``, ``layers`` and ``obsp`` of an AnnData file. The name of
-        a graph of ``obsp`` determines the meaning of its numbers.
+        The name of a graph of ``obsp`` determines the meaning of its numbers.
         """
         options = {"missing": (missing, MISSING), "encode": (encode, ("onehot",)), "kind": (kind, KINDS)}
         for name, (value, known) in options.items():
@@ -71,10 +65,8 @@ class ColumnSelection:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
         columns = (columns,) if isinstance(columns, str) else columns
         exclude = (exclude,) if isinstance(exclude, str) else exclude or ()
-        for pattern in (*(columns or ()), *exclude):
-            if pattern.startswith(DTYPE) and pattern.removeprefix(DTYPE) not in DTYPES:
-                raise ValueError(f"unknown type in {pattern!r}; use {DTYPE} and one of {', '.join(DTYPES)}")
-        chosen = [(group, key) for group, key in parts.items() if key is not None]
+        parts = (("obsm", use_rep), ("layers", layer), ("obsp", obsp))
+        chosen = [(group, key) for group, key in parts if key is not None]
         if len(chosen) > 1:
             raise ValueError("use_rep (--use-rep), layer (--layer) and obsp (--obsp) exclude each other")
         if kind is None and chosen and chosen[0][0] == "obsp":
@@ -86,26 +78,31 @@ class ColumnSelection:
     def complete(self, names: Sequence[str], source: str, by_name: bool = True) -> ColumnSelection:
         """Use the label and id of the model, or columns of these names, unless others are requested.
 
-        Raise if a requested column is not among ``names``; patterns are checked when they are used.
+        Patterns of columns to exclude become names. Raise if a requested column is not among ``names``, or if
+        a pattern to exclude matches none of them.
         """
         for name in (*(self.columns or ()), *self.exclude, self.label, self.id):
             is_role = name in (self.label, self.id)
-            if name is not None and name not in names and (is_role or not _is_pattern(name)):
+            if name is not None and name not in names and (is_role or not {*name} & {*"*?["}):
                 similar = [known for known in names if known.casefold() == name.casefold()]
                 hint = f"; did you mean {similar[0]!r}?" if similar else ""
                 shown = format_names(tuple(names), 20)
                 raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
-        taken = (*(self.columns or ()), *self.exclude, *self.known_columns, self.label, self.id)
+        for pattern in self.exclude:
+            if not any(matches(pattern, name) for name in names):
+                raise _no_match(pattern, names, source)
+        exclude = tuple(name for name in names if any(matches(pattern, name) for pattern in self.exclude))
+        taken = (*(self.columns or ()), *exclude, *self.known_columns, self.label, self.id)
         found = {"label": self.label, "id": self.id}
         for role, known in (("label", self.known_label), ("id", self.known_id)):
             same = [name for name in names if by_name and name.casefold() == role]
             candidates = [known, role if role in same else None, *same]
             free = (name for name in candidates if name in names and name not in taken)
             found[role] = found[role] or next(free, None)
-        return replace(self, label=found["label"], id=found["id"])
+        return replace(self, exclude=exclude, label=found["label"], id=found["id"])
 
     def features(self, kinds: Mapping[str, str], source: str) -> list[str]:
-        """Return the columns that are features, in the order requested.
+        """Return the columns that are features, in the order requested, of a completed selection.
 
         Parameters
         ----------
@@ -114,22 +111,13 @@ class ColumnSelection:
         source : str
             Name of the file, for error messages.
         """
-        for pattern in self.exclude:  # no column of a type to exclude is not a mistake
-            if not pattern.startswith(DTYPE) and not any(matches(pattern, name, "") for name in kinds):
-                raise _no_match(pattern, kinds, source)
-        kept = {
-            name: kinds[name]
-            for name in kinds
-            if not any(matches(each, name, kinds[name]) for each in self.exclude)
-        }
+        excluded = set(self.exclude)
+        kept = [name for name in kinds if name not in excluded]
         encoded = [name for name in kept if self.encode and kinds[name] == "text"]
         if self.categories is not None:
             encoded = [name for name in kept if name in self.categories]
-        usable = [
-            name
-            for name in kept
-            if (kinds[name] in DTYPES["number"] or name in encoded) and name not in (self.label, self.id)
-        ]
+        usable = [name for name in kept if kinds[name] in NUMBERS or name in encoded]
+        usable = [name for name in usable if name not in (self.label, self.id)]
         if self.columns is None:
             return usable
         chosen: list[str] = []
@@ -137,24 +125,18 @@ class ColumnSelection:
             if pattern in kinds:
                 chosen += [pattern] if pattern in kept else []
                 continue
-            found = [name for name in usable if matches(pattern, name, kinds[name])]
+            found = [name for name in usable if matches(pattern, name)]
             if not found:
-                raise _no_match(pattern, kinds, source)
+                raise _no_match(pattern, [f"{name} ({kind})" for name, kind in kinds.items()], source)
             chosen += found
         return list(dict.fromkeys(chosen))
 
 
-def _is_pattern(text: str) -> bool:
-    return text.startswith(DTYPE) or any(mark in text for mark in "*?[")
-
-
-def matches(pattern: str, name: str, kind: str) -> bool:
+def matches(pattern: str, name: str) -> bool:
     """Return whether a name is the pattern, or matches it."""
-    if pattern != name and pattern.startswith(DTYPE):
-        return kind in DTYPES[pattern.removeprefix(DTYPE)]
-    return pattern == name or (_is_pattern(pattern) and fnmatchcase(name, pattern))
+    return pattern == name or fnmatchcase(name, pattern)
 
 
-def _no_match(pattern: str, kinds: Mapping[str, str], source: str) -> InputFileError:
-    shown = format_names([f"{name} ({kind})" for name, kind in kinds.items()], 20)
+def _no_match(pattern: str, names: Sequence[str], source: str) -> InputFileError:
+    shown = format_names(tuple(names), 20)
     return InputFileError(f"no column of {source} that can be used matches {pattern!r}; it has {shown}")

@@ -12,10 +12,9 @@ from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import Column
-from eigenscape.app.io.formats import ARROW
 from eigenscape.app.io.guards import named_damage
 from eigenscape.app.io.roles import column_kind, read_columns, to_array
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARROW, Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
     ParquetChunks,
@@ -198,14 +197,8 @@ def _plain_schema(schema: pa.Schema, source: str) -> pa.Schema:
 
 def _plain_table(table: pa.Table) -> pa.Table:
     """Decode the columns of a table to the types of :func:`_plain_schema`."""
-    columns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if isinstance(column.type, pa.BaseExtensionType):
-            chunks = [chunk.storage for chunk in column.chunks]
-            column = pa.chunked_array(chunks, column.type.storage_type)
-        kind = _plain_type(column.type)
-        columns[name] = column if column.type == kind else _decode(column, kind)
-    return pa.table(columns) if columns else table
+    columns = [_decode(column, _plain_type(column.type)) for column in table.columns]
+    return pa.table(columns, table.column_names) if columns else table
 
 
 def _is_list(dtype: pa.DataType) -> bool:

@@ -14,10 +14,9 @@ from dask.delayed import delayed
 from eigenscape.app.io.arrays import ArrayChunks
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource, parquet
-from eigenscape.app.io.formats import EDGES, TEXT, find_input
 from eigenscape.app.io.reading import read_non_text
 from eigenscape.app.io.roles import ColumnChunks
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import EDGES, TEXT, Table, find_input
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
     ParquetChunks,

@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.app.io.arrow import pa
-from eigenscape.app.io.column_selection import DTYPES, ColumnSelection
-from eigenscape.app.io.formats import COLUMNAR
+from eigenscape.app.io.column_selection import NUMBERS, ColumnSelection
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.roles import column_kind, read_columns
-from eigenscape.app.io.table import Table, default_names
+from eigenscape.app.io.table import COLUMNAR, Table, default_names
 from eigenscape.app.io.text import TextSource, read_chunks
 from eigenscape.app.io.text_layout import blanks_to_tabs, content_lines
 from eigenscape.exceptions import InputFileError
@@ -85,7 +84,7 @@ def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelect
 
 
 def _edge_weights(column: pa.ChunkedArray, name: str, source: str) -> np.ndarray:
-    if column_kind(column.type) not in DTYPES["number"]:
+    if column_kind(column.type) not in NUMBERS:
         raise InputFileError(
             f"the weights of {source} (column {name!r}) are {column.type}, not numbers; use"
             " columns=(source, target, weight)"

@@ -35,6 +35,12 @@ _NEWLINES = b"\r\n"
 _IN_QUOTES = re.compile(rb'[^"]*(?:""[^"]*)*')
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error message, shortened to 300 characters."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:300]
+
+
 @contextmanager
 def named_damage(start: str, end: str = "") -> Iterator[None]:
     """Convert errors of libraries, which have no common base class; the reason follows ``start``."""
@@ -47,8 +53,7 @@ def named_damage(start: str, end: str = "") -> Iterator[None]:
             f"{start}, or needs more memory than is available; select fewer columns, or use stream=True"
         ) from error
     except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputFileError(f"{start}: {reason}{end}") from error
+        raise InputFileError(f"{start}: {first_line(error)}{end}") from error
 
 
 def check_expansion(n_bytes: int, stored: int, source: str) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 
 from eigenscape._extras import optional_import
 from eigenscape._memory import require
-from eigenscape.app.io.formats import IMAGES
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import IMAGES, Table
 from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.imputation import Imputation
-from eigenscape.app.io.table import Table, default_names
+from eigenscape.app.io.missing import Imputation
+from eigenscape.app.io.table import Table, default_names, format_names
 from eigenscape.exceptions import InputFileError, ModelFileError
 
 #: Number of column names that a message shows.
@@ -44,7 +44,7 @@ def match_columns(
     if not lacking:
         others = [name for name in names if name not in wanted]
         if others:
-            tell(f"columns that the model does not use are ignored: {list_names(others)}")
+            tell(f"columns that the model does not use are ignored: {format_names(others, _SHOWN)}")
         return _select_columns(table, [names.index(name) for name in wanted])
     by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
     if by_position and len(names) == len(wanted):
@@ -55,22 +55,17 @@ def match_columns(
         )
     lacking = list(dict.fromkeys((encoded or {}).get(name, name) for name in lacking))
     pairs = [(name, lack) for lack in lacking for name in names if name.casefold() == lack.casefold()]
-    hint = f"; did you mean {list_names([f'{a} for {b}' for a, b in pairs])}? Rename it" if pairs else ""
+    shown = ", ".join(f"{name!r} for {lack!r}" for name, lack in pairs[:_SHOWN])
+    hint = f"; did you mean {shown}? Rename it" if pairs else ""
     raise InputFileError(
-        f"{table.source} lacks columns that the model needs: {list_names(lacking)};"
-        f" it has {list_names(names)}{hint}"
+        f"{table.source} lacks columns that the model needs: {format_names(lacking, _SHOWN)};"
+        f" it has {format_names(names, _SHOWN)}{hint}"
     )
 
 
 def _select_columns(table: Table, indices: list[int]) -> Table:
     names = tuple(table.names[index] for index in indices)
     return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names, dtypes=())
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Join names by commas; of many, only the first."""
-    more = f", ... ({len(names)})" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def encoded_columns(notes: dict[str, Any]) -> dict[str, str]:
@@ -91,7 +86,7 @@ def known_selection(notes: Mapping[str, Any], **options: Any) -> ColumnSelection
             known_label=notes.get("label"),
             known_id=notes.get("id"),
             categories=categories and {name: tuple(values) for name, values in categories.items()},
-            imputation=imputation and Imputation.from_notes(imputation),
+            imputation=imputation and Imputation(np.array(imputation["means"], dtype=np.float64)),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:  # anything may be in a file
         raise ModelFileError(f"the description of columns of the model is damaged: {error}") from error

@@ -10,18 +10,19 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._memory import row_blocks
+from eigenscape._typing import is_sparse
 from eigenscape.app.io.guards import empty_column_error
-from eigenscape.app.io.imputation import Imputation, impute
-from eigenscape.app.io.table import Table, format_names
+from eigenscape.app.io.table import MappedChunks, Table, format_names
 from eigenscape.exceptions import InputFileError
 
 #: Options with which NaN is not an error.
-_ACCEPTED = ("keep", "mean", "ppca")
+_ACCEPTED = ("keep", "mean")
 _REMEDIES = (
-    ", missing='mean' (--missing mean) or missing='ppca' (--missing ppca) fills them in,"
-    " missing='keep' (--missing keep) keeps NaN for estimators that support it"
-    " (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
+    ", missing='mean' (--missing mean) fills in the mean of the column, missing='keep' (--missing keep) keeps"
+    " NaN for estimators that support it (ProbabilisticPCA, FactorAnalysis, MixturePPCA)"
 )
+#: Rows that are summed at a time: a fixed number, so that the sums do not depend on the chunks.
+_SUM_ROWS = 1024
 
 
 def handle_missing(table: Table, missing: str, imputation: Imputation | None = None) -> Table:
@@ -33,7 +34,7 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
     whole = hasattr(table.array, "shape")
     if not whole or any(map(len, nonfinite_rows(table.array))):
         table = _validate(table, missing, whole)
-    return impute(table, missing, imputation) if missing in ("mean", "ppca") else table
+    return impute(table, imputation) if missing == "mean" else table
 
 
 def _validate(table: Table, missing: str, whole: bool) -> Table:
@@ -137,3 +138,83 @@ def _nothing_left(source: str) -> InputFileError:
     return InputFileError(
         f"every row of {source} has a missing value; select columns, or use missing='keep' (--missing keep)"
     )
+
+
+# --- values filled in ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """Missing values are filled in by the means of their columns, learnt from training rows.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_features,)
+        Mean of the observed values of each column.
+    n_values, n_rows : int
+        Number of values that were filled in, and of rows with at least one of them.
+    """
+
+    means: np.ndarray
+    n_values: int = 0
+    n_rows: int = 0
+
+    def __call__(self, rows: Any) -> Any:
+        """Return the rows with missing values filled in; the type is kept."""
+        if isinstance(rows, sparse.csr_array):
+            data = np.where(np.isnan(rows.data), self.means[rows.indices], rows.data).astype(rows.dtype)
+            return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+        gaps = np.isnan(rows)
+        return np.where(gaps, self.means, rows).astype(rows.dtype, copy=False) if gaps.any() else rows
+
+
+def impute(table: Table, known: Imputation | None = None) -> Table:
+    """Fill in the missing values of a table without infinite values, whole or in chunks.
+
+    ``known`` is the imputation of the training rows of a model, used instead of the means of this table.
+    """
+    streamed = not hasattr(table.array, "shape")
+    if known is not None and streamed:  # what is missing is not counted
+        return replace(table, array=MappedChunks(table.array, known), imputation=known)
+    means, n_values, n_rows = _observed_means(table)
+    if known is not None and len(known.means) != len(means):
+        raise InputFileError(
+            f"{table.source} has {len(means)} columns, but the model fills in missing values of"
+            f" {len(known.means)}"
+        )
+    if known is None and np.isnan(means).any():
+        raise empty_column_error(table.names[int(np.isnan(means).argmax())], table.source)
+    found = Imputation(means if known is None else known.means, n_values, n_rows)
+    array = MappedChunks(table.array, found) if streamed else found(table.array)
+    return replace(table, array=array, imputation=found)
+
+
+def _fixed_blocks(chunks: Iterable[Any]) -> Iterator[np.ndarray]:
+    """Yield dense blocks of ``_SUM_ROWS`` rows, the last of them shorter."""
+    rest: np.ndarray | None = None
+    for chunk in chunks:
+        rows = chunk.toarray() if is_sparse(chunk) else np.asarray(chunk)
+        rest = rows if rest is None else np.concatenate([rest, rows])
+        while len(rest) >= _SUM_ROWS:
+            yield rest[:_SUM_ROWS]
+            rest = rest[_SUM_ROWS:]
+    if rest is not None and len(rest):
+        yield rest
+
+
+def _observed_means(table: Table) -> tuple[np.ndarray, int, int]:
+    """Return the mean of the observed values of each column, the number of missing values and of their rows.
+
+    A column without values has the mean NaN.
+    """
+    array, n_gaps, n_rows = table.array, 0, 0
+    chunks = array
+    totals, counts = np.zeros(()), np.zeros((), dtype=np.intp)
+    if hasattr(array, "shape"):
+        chunks = (array[part] for part in row_blocks(array.shape[0], 8 * max(array.shape[1], 1)))
+    for block in _fixed_blocks(chunks):
+        gaps = np.isnan(block)
+        totals = totals + np.where(gaps, 0.0, block.astype(np.float64)).sum(axis=0)
+        counts = counts + len(block) - gaps.sum(axis=0)
+        n_gaps, n_rows = n_gaps + int(gaps.sum()), n_rows + int(gaps.any(axis=1).sum())
+    return np.where(counts > 0, totals / np.maximum(counts, 1), np.nan), n_gaps, n_rows

@@ -14,7 +14,7 @@ from eigenscape._extras import optional_import
 from eigenscape._typing import is_sparse
 from eigenscape.app.io.archive import one_line, own_version
 from eigenscape.app.io.atomic import check_target, whole_file
-from eigenscape.app.io.saving import check_model, dictionary_size, split_scaler
+from eigenscape.app.io.models import check_model, dictionary_size, split_scaler
 from eigenscape.dictionary.low_rank import LowRankEigenfunctions, LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Eigenfunctions, Embedding

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from eigenscape._extras import optional_import
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.formats import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, find_input
 from eigenscape.app.io.missing import handle_missing
-from eigenscape.app.io.table import Table
+from eigenscape.app.io.table import ARRAYS, COLUMNAR, EDGES, IMAGES, TEXT, Table, find_input
 from eigenscape.exceptions import InputFileError
 
 
@@ -43,9 +42,8 @@ def read(
     path : str or Path
         File or folder to read.
     columns : str or sequence of str, optional
-        Columns of the array, in this order: names, patterns such as ``"px*"``, or ``"dtype:float"`` (float,
-        int, bool, number or text). If None, all numeric columns except the label and the id. For an npz
-        archive with several matrices, the name of the matrix.
+        Columns of the array, in this order: names, or patterns such as ``"px*"``. If None, all numeric
+        columns except the label and the id. For an npz archive with several matrices, the name of the matrix.
     exclude : str or sequence of str, optional
         Columns that are not used, in the same form.
     label : str, optional
@@ -69,11 +67,10 @@ def read(
         Meaning of the numbers. Matrices of distances or affinities are checked: square, symmetric,
         non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally
         weight; the array is the symmetric sparse matrix of weights.
-    missing : {"error", "drop", "keep", "mean", "ppca"}, default="error"
+    missing : {"error", "drop", "keep", "mean"}, default="error"
         Treatment of rows with missing or infinite values: raise an error; drop them (``rows`` of the result
         are then the indices of the others); keep NaN for estimators that support it; or fill in the mean of
-        the column, or the value that probabilistic PCA expects given the rest of the row. With the last
-        three, infinite values raise an error.
+        the column. With the last two, infinite values raise an error.
     stream : bool, default=False
         If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
         from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read
@@ -111,7 +108,7 @@ def read(
     [(3, 2)]
     """
     selection = ColumnSelection.from_options(
-        columns, label, id, missing, exclude, encode, kind, obsm=use_rep, layers=layer, obsp=obsp
+        columns, label, id, missing, exclude, encode, kind, use_rep, layer, obsp
     )
     if not dask:
         return read_selection(path, selection, size, stream)
@@ -137,7 +134,7 @@ def read_selection(
     kind, missing = selection.kind, selection.missing
     if selection.part is not None and not str(path).endswith(".h5ad"):
         raise InputFileError(f"{path} is not an h5ad file, so it has no {' '.join(selection.part)}")
-    if kind in ("distances", "affinities", "edges") and missing in ("mean", "ppca"):
+    if kind in ("distances", "affinities", "edges") and missing == "mean":
         raise InputFileError(
             f"{path}: missing {kind} are not filled in; use missing='error' (--missing error)"
         )

@@ -16,7 +16,7 @@ from eigenscape._memory import require
 from eigenscape._roles import MISSING_WORDS
 from eigenscape._warnings import warn
 from eigenscape.app.io.arrow import compute, pa
-from eigenscape.app.io.column_selection import DTYPE, DTYPES, ColumnSelection, matches
+from eigenscape.app.io.column_selection import NUMBERS, ColumnSelection, matches
 from eigenscape.app.io.columns import Column
 from eigenscape.app.io.guards import EXACT_INTEGER, empty_column_error, integer_error
 from eigenscape.app.io.table import Table, default_names, format_names
@@ -72,7 +72,8 @@ def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     """
     columns, selection = source.columns, source.selection
     kinds = {name: "int" if each.is_long else column_kind(each.dtype) for name, each in columns.items()}
-    kept = [name for name in kinds if not any(matches(each, name, kinds[name]) for each in selection.exclude)]
+    excluded = set(selection.exclude)
+    kept = [name for name in kinds if name not in excluded]
     fixed = {selection.label, *(selection.columns or ()), *selection.known_columns}
     text = [name for name in kept if kinds[name] in ("text", "other") and name not in fixed]
     remarks = _remarks(source, kept, kinds)
@@ -107,7 +108,7 @@ def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapp
             raise integer_error(name, source.source)
         if source.columns[name].dtype == pa.null() and selection.missing != "keep":
             raise empty_column_error(name, source.source)
-        if kinds[name] not in DTYPES["number"] and name not in encoded:
+        if kinds[name] not in NUMBERS and name not in encoded:
             encode = "; encode='onehot' (--encode onehot) uses categories" if kinds[name] == "text" else ""
             raise InputFileError(
                 f"column {name!r} of {source.source} contains {source.columns[name].dtype}, not numbers;"
@@ -148,8 +149,8 @@ def _remarks(source: ColumnSource, kept: Sequence[str], kinds: Mapping[str, str]
     named = {each for each in requested or () if each in kinds}
     for name in (name for name in kept if name not in taken):
         column = source.columns[name]
-        is_chosen = requested is None or any(matches(each, name, kinds[name]) for each in patterns)
-        if name not in named and not is_chosen and not any(each.startswith(DTYPE) for each in patterns):
+        is_chosen = requested is None or any(matches(each, name) for each in patterns)
+        if name not in named and not is_chosen:
             continue
         is_typo = kinds[name] == "text" and 2 * column.n_words < column.n_values and not column.is_code
         if is_typo and source.first_line is not None:
@@ -278,11 +279,11 @@ def to_array(column: pa.ChunkedArray, is_id: bool = False) -> np.ndarray:
     some values are missing.
     """
     kind = column_kind(column.type)
-    if kind in DTYPES["number"] and pa.types.is_dictionary(column.type):
+    if kind in NUMBERS and pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if kind in DTYPES["number"] and column.null_count and _has_large_integers(column):
+    if kind in NUMBERS and column.null_count and _has_large_integers(column):
         column, kind = column.cast(pa.string()), "text"
-    if kind in DTYPES["number"]:
+    if kind in NUMBERS:
         exact = kind == "int" and column.null_count == 0
         return np.asarray(column if exact else column.cast(pa.float64(), safe=False))
     if kind == "nested":

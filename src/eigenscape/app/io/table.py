@@ -1,16 +1,29 @@
-"""Result of reading a file: numbers, and the labels, ids and names that belong to them."""
+"""Files of tables by their extension, and the result of reading one: numbers, labels, ids and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from eigenscape.app.io.imputation import Imputation
+from eigenscape.exceptions import InputFileError
 
+if TYPE_CHECKING:
+    from eigenscape.app.io.missing import Imputation
+
+#: Text formats and the delimiter that the extension defines, if any.
+TEXT: dict[str, str | None] = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
+EDGES = (".edges", ".edgelist")
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+COLUMNAR = (*PARQUET, *ARROW)
+ARRAYS = (".npy", ".npz", ".mtx", ".h5ad", ".zarr")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+#: Meanings of the numbers of a table.
 KINDS = ("rows", "distances", "affinities", "edges", "images")
 
 
@@ -119,6 +132,17 @@ class Table:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class MappedChunks:
+    """Chunks of rows, each changed by a function when it is read."""
+
+    chunks: Iterable[Any]
+    function: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.function, self.chunks)
+
+
 def default_names(n_columns: int) -> tuple[str, ...]:
     """Return the names of columns without a header: ``x0``, ``x1``, ..."""
     return tuple(f"x{i}" for i in range(n_columns))
@@ -127,3 +151,24 @@ def default_names(n_columns: int) -> tuple[str, ...]:
 def format_names(names: list[str] | tuple[str, ...], limit: int) -> str:
     """Return the first ``limit`` names, quoted and separated by commas."""
     return ", ".join(map(repr, names[:limit])) + (", ..." if len(names) > limit else "")
+
+
+def find_input(path: str | Path) -> tuple[Path, str]:
+    """Return the path of an input and its lower-case extension, without a compression suffix.
+
+    Raises
+    ------
+    InputFileError
+        If it does not exist, is empty, or is a pipe, whose opening may not end.
+    """
+    path = Path(path).expanduser()
+    if not path.exists():
+        raise InputFileError(f"file {path} does not exist")
+    if not path.is_file() and not path.is_dir():
+        raise InputFileError(
+            f"{path} is a pipe or a device, not a file; use - and standard input for a text table"
+        )
+    if path.is_file() and path.stat().st_size == 0:
+        raise InputFileError(f"{path} is empty")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return path, next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSED), "")

@@ -17,8 +17,8 @@ from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
-from eigenscape.app.io.formats import COMPRESSED
 from eigenscape.app.io.guards import check_expansion, check_quotes, encoding_error, last_row_end
+from eigenscape.app.io.table import COMPRESSED
 from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout
 from eigenscape.exceptions import InputFileError
 

@@ -97,6 +97,7 @@ class Encoder:
         #: Values and the nodes that refer to them, by id; the values are kept so that ids stay unique.
         self._known: dict[int, tuple[Any, Any]] = {}
         self._members: dict[bytes, str] = {}  # of arrays in single precision, by their hash
+        self._field = ("", "")  # class and name of the attribute that is encoded
 
     def write(self, model: BaseEstimator, scaler: StandardScaler | None) -> None:
         """Write a model, and the scaler before it."""
@@ -147,9 +148,7 @@ class Encoder:
             return {"random_state": self(value.get_state(legacy=False))}
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         if registered_class(name) is not type(value):
-            is_function = callable(value) and hasattr(value, "__name__")
-            shown = f"function {value.__name__!r}" if is_function else f"type {name!r}"
-            raise ModelFileError(f"the model contains the {shown}, which cannot be serialized")
+            raise self._refusal(value)
         return {"class": name, "fields": self._encode_fields(value)}
 
     def _encode_fields(self, value: Any) -> dict[str, Any]:
@@ -167,7 +166,23 @@ class Encoder:
             kept = {"X": kept["X"], "ranked_hashes": value.ranked_hashes}
         elif not any(isinstance(item, OmittedArray) for item in kept.values()):
             kept = {name: item for name, item in kept.items() if not _is_computed(type(value), name, item)}
-        return {name: self(item) for name, item in kept.items()}
+        nodes = {}
+        for name, item in kept.items():
+            self._field = (type(value).__name__, name)
+            nodes[name] = self(item)
+        return nodes
+
+    def _refusal(self, value: Any) -> ModelFileError:
+        """Return the error for an object of a user, such as a function, in the attribute that is encoded."""
+        (owner, name), shown = self._field, getattr(value, "__name__", type(value).__name__)
+        kind, remedy = "objects", f"Set {name} to one that eigenscape provides"
+        if callable(value) or hasattr(value, "bind"):
+            kind = "callables" if callable(value) else "kernels"
+            remedy += f", compute the matrix and use {name}='precomputed'"
+        return ModelFileError(
+            f"{owner} was fitted with {name}={shown}; user-defined {kind} cannot be serialized. {remedy}, or"
+            " pickle the model"
+        )
 
     def _store(self, array: np.ndarray, shared: bool = False) -> str:
         """Write an array and return the name of its member; equal shared arrays have one member."""

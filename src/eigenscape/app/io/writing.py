@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from eigenscape._extras import optional_import
 from eigenscape.app.io.annotated import LABEL_NAME, write_h5ad
 from eigenscape.app.io.atomic import whole_file
-from eigenscape.app.io.formats import ARROW, PARQUET
-from eigenscape.app.io.table import default_names
+from eigenscape.app.io.table import ARROW, PARQUET, default_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,8 +13,6 @@ import { colorSource, formatDate, nameOf, unpackPage, valueOf } from "./reportda
 
 /** Maps beyond this number are drawn without WebGL: browsers limit its contexts. */
 const MOST_WEBGL = 8;
-/** At most this many new points have a ring. */
-const MOST_RINGS = 10000;
 /** Input columns listed for a point. */
 const LISTED = 8;
 
@@ -40,9 +38,7 @@ function find(id) {
 /** @returns {void} */
 function makeMaps() {
   const parent = find("maps"), single = page.maps.length === 1;
-  /** @type {number[]} */
-  const rings = [];
-  for (let i = page.n - page.newPoints; i < page.n && rings.length < MOST_RINGS; i++) rings.push(i);
+  const rings = Array.from({ length: page.newPoints }, (_, i) => page.n - page.newPoints + i);
   const equal = page.maps.every((/** @type {any} */ map) => hasEqualSpans(map));
   find("equal").checked = equal;
   page.maps.forEach((/** @type {any} */ one, /** @type {number} */ m) => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from eigenscape import _roles
 from eigenscape.app.report._texts import LIMITS, shorten
 
-#: Code of a missing value among numbers that are rounded to 16 bits.
-_MISSING_CODE = 65_535
+#: Code of a missing value among codes of 16 bits.
+MISSING_CODE = 65_535
+#: Number of categories of a live map; rarer ones are joined.
+_MAX_CATEGORIES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +95,10 @@ def pack_numbers(values: ArrayLike) -> dict[str, Any]:
     if len(known) == 0:
         return pack(numbers)
     low, span = float(known.min()), float(known.max() - known.min())
-    if span < _MISSING_CODE and bool((known == np.floor(known)).all()) and abs(low) < 2**53:
+    if span < MISSING_CODE and bool((known == np.floor(known)).all()) and abs(low) < 2**53:
         return pack_quantized(numbers, low, 1.0, "<u1" if span < 255 else "<u2")
     if len(numbers) > LIMITS.many and np.isfinite(span):
-        return pack_quantized(numbers, low, span / (_MISSING_CODE - 1))
+        return pack_quantized(numbers, low, span / (MISSING_CODE - 1))
     return pack(numbers, "<f4" if _fits_single(known) else "<f8")
 
 
@@ -143,6 +145,50 @@ def encoded_size(encoded: Mapping[str, Any]) -> int:
     """Return the approximate number of bytes of an encoded column."""
     arrays = sum(len(encoded[key]["base64"]) for key in ("values", "codes") if key in encoded)
     return arrays + sum(len(name) + 4 for name in encoded.get("names", ()))
+
+
+# --- columns of live maps (explorer and notebook) -----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class DataColumn:
+    """A given column by which points are coloured: numbers, or codes of categories."""
+
+    name: str
+    kind: str  # "number" or "category"
+    values: np.ndarray
+    categories: Sequence[str] = ()
+
+    def text(self, row: int) -> str:
+        """Return the value of a row as text, "" if it is missing."""
+        value = self.values[row]
+        if self.kind == "number":
+            return number_text(value)
+        return "" if value == MISSING_CODE else self.categories[value]
+
+
+def number_text(value: float) -> str:
+    """Return a number with six digits, "" if it is missing."""
+    return "" if np.isnan(value) else f"{value:.6g}"
+
+
+def data_column(name: str, values: ArrayLike, group: str, n: int, argument: str | None = None) -> DataColumn:
+    """Return a column of given values; dates become days since 1970."""
+    column = as_column(name, values, group, n, argument or name)
+    if not column.is_categorical():
+        values = column.values
+        if values.dtype.kind == "M":
+            values = (values - np.datetime64(0, "D")) / np.timedelta64(1, "D")
+        numbers = np.asarray(values, dtype=np.float64)
+        return DataColumn(shorten(name), "number", np.where(np.isfinite(numbers), numbers, np.nan))
+    codes, names, counts = category_codes(column.values)
+    if len(names) > _MAX_CATEGORIES:
+        kept = np.sort(np.argsort(-np.array(counts), kind="stable")[: _MAX_CATEGORIES - 1])
+        index = np.full(len(names) + 1, _MAX_CATEGORIES - 1)
+        index[kept], index[-1] = np.arange(len(kept)), -1
+        codes, names = index[codes], [*(names[i] for i in kept), "(other)"]
+    stored = np.where(codes < 0, MISSING_CODE, codes).astype("<u2")
+    return DataColumn(shorten(name), "category", stored, names)
 
 
 # --- images -------------------------------------------------------------------------------------------------

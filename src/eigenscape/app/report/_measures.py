@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 
 from eigenscape import quality
 from eigenscape._roles import missing_labels
+from eigenscape.app.io.guards import first_line
 from eigenscape.app.report import _points, _refits
 from eigenscape.app.report._points import Points, ReferenceData, UnmeasuredError, has_rows, sample_rows
-from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset, first_line
+from eigenscape.app.report._refits import EXPECTED_ERRORS, Loss, Movement, Subset
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.app.report.dominance import Dominance, find_dominance, find_reference_dominance
 from eigenscape.estimators._inverse import InverseMixin

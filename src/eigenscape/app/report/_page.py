@@ -21,7 +21,6 @@ from sklearn.base import BaseEstimator
 from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
-from eigenscape.app.io.models import fingerprint
 from eigenscape.app.page import asset, bundle
 from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
 from eigenscape.app.report._refits import Movement
@@ -133,15 +132,10 @@ def version_details() -> Details:
 
 
 def data_details(points: Points, model: BaseEstimator) -> Details:
-    """Return the source, shape, type and fingerprint of the data."""
+    """Return the source, shape and type of the data."""
     nouns = {"distance": "distances", "kernel": "similarities", "affinity": "affinities"}
     meaning = f"{nouns[pairwise_kind(model)]} between points" if is_pairwise(model) else "(rows × columns)"
-    shape: tuple[int, ...] = getattr(points.X, "shape", ())
-    text = ""
-    if len(shape) == 2 and shape[0] * shape[1] <= LIMITS.hashed_values:
-        # As the model file: of the rows as they were read.
-        text = fingerprint(points.X if points.unscaled is None else points.unscaled)
-    return details("data", points=points, X=points.X, meaning=meaning, fingerprint=text)
+    return details("data", points=points, X=points.X, meaning=meaning)
 
 
 def least_stable(movement: Movement | None, ids: np.ndarray | None) -> Details:

@@ -22,7 +22,6 @@ from eigenscape.app.report._columns import as_column
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import is_objects
-from eigenscape.kernels.pairwise import evaluate_pairs
 from eigenscape.options import flattened
 from eigenscape.streams import as_chunks, can_repeat
 
@@ -242,7 +241,7 @@ def reference_distances(
     If ``metric`` is None, the metric of the model is used.
     """
     if not has_rows(model, points):
-        return (_pairwise_reference if is_pairwise(model) else _object_reference)(model, points, seed)
+        return _pairwise_reference(model, points, seed)
     metric = _metric_of(model) if metric is None else metric
     name = "Euclidean" if metric == "euclidean" else metric
     text = f"distances in the data are {name} distances between rows"
@@ -270,6 +269,8 @@ def _all_finite(X: np.ndarray) -> bool:
 def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData:
     """Return the distances of a precomputed matrix."""
     X, kind = points.X, pairwise_kind(model)
+    if not is_pairwise(model):
+        raise UnmeasuredError("the data are objects, whose distances are not compared")
     if X.shape[0] != X.shape[1]:
         raise UnmeasuredError("distances to landmarks do not determine the neighbours of a point")
     if kind == "distance" and not sparse.issparse(X):
@@ -310,20 +311,3 @@ def _kernel_distances(kernel: np.ndarray) -> np.ndarray:
     """Return ``sqrt(k(x, x) + k(y, y) - 2 k(x, y))``."""
     diagonal = np.diag(kernel)
     return np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2 * kernel, 0.0))
-
-
-def _object_reference(model: BaseEstimator, points: Points, seed: int) -> ReferenceData:
-    """Evaluate the model's function of two objects."""
-    function = model._pairwise() if isinstance(model, Estimator) else None
-    if not callable(function):
-        raise UnmeasuredError("the data are objects, and the model has no function of two objects")
-    rows = sample_rows(points.n, LIMITS.objects, seed)
-    objects = np.empty(len(rows), dtype=object)
-    objects[:] = [points.X[i] for i in rows]
-    with without_warnings():
-        values = evaluate_pairs(function, objects, objects)
-    metric = model._pairwise_parameter == "metric"
-    how = "computed by the given function" if metric else "those implied by the given function"
-    distances = values if metric else _kernel_distances(values)
-    text = f"distances in the data are {how}, among {len(rows)} objects"
-    return ReferenceData(distances, "precomputed", rows, text)

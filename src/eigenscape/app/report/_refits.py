@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from eigenscape.app.io.guards import first_line
 from eigenscape.app.report import _points
 from eigenscape.app.report._points import Points, UnmeasuredError, has_rows, is_pairwise, sample_rows
 from eigenscape.app.report._texts import LIMITS
@@ -21,12 +22,6 @@ from eigenscape.quality.stability import quiet_clone, take
 #: Errors that a measure may raise for valid data, and that are shown on the page: the data or the parameters
 #: do not admit the measure, a solver fails, or memory does not suffice. Others are errors of programming.
 EXPECTED_ERRORS = (ValueError, NotConvergedError, ArithmeticError, MemoryError)
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error message, shortened to 300 characters."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]
 
 
 def _failed_fit(error: BaseException) -> UnmeasuredError:

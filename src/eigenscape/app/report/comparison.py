@@ -23,7 +23,8 @@ from eigenscape.app.report._texts import FORMATS, LIMITS, TABLES, evaluate, fill
 from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.app.report.dominance import few_points_sentences
 from eigenscape.options import flattened
-from eigenscape.quality import Estimate, procrustes
+from eigenscape.quality import Estimate
+from eigenscape.quality.alignment import similarity
 
 
 def write_comparison(
@@ -59,9 +60,9 @@ def write_comparison(
     table_or_X : Table, array-like, sparse array, list of objects, or stream
         The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
     held_out : Table, array-like or None, default=None
-        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
-        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
-        measured on the others.
+        New points in the form that ``transform`` accepts. They are drawn as rings and used for the held-out
+        loss. If None, a further model is fitted to four fifths of the points, and the loss is measured on the
+        others.
     labels : array-like of shape (n_samples,) or None, default=None
         Labels of the points. If None, the labels of the table.
     ids : array-like of shape (n_samples,) or None, default=None
@@ -167,11 +168,9 @@ def _aligned_maps(compared: list[ComparedModel], rows: np.ndarray) -> list[dict[
     maps = []
     for one in compared:
         source = _two_coordinates(one.embedding)[rows]
-        aligned = procrustes(source, target).aligned
-        if one.new is not None:  # the alignment is an affine map: estimate it, and apply it to the new points
-            means = source.mean(axis=0), aligned.mean(axis=0)
-            linear = np.linalg.lstsq(source - means[0], aligned - means[1], rcond=None)[0]
-            aligned = np.concatenate([aligned, (_two_coordinates(one.new) - means[0]) @ linear + means[1]])
+        scale, rotation, shift, _ = similarity(source, target)
+        drawn = source if one.new is None else np.concatenate([source, _two_coordinates(one.new)])
+        aligned = scale * drawn @ rotation + shift
         values = [pack_numbers(aligned[:, 0]), pack_numbers(aligned[:, 1])]
         maps.append({"name": one.name, "axes": ["coordinate 1", "coordinate 2"], "values": values})
     return maps

@@ -60,9 +60,9 @@ def write_report(
     table_or_X : Table, array-like, sparse array, list of objects, or stream
         The training data: the result of :func:`eigenscape.read`, or data in the form that ``fit`` accepts.
     held_out : Table, array-like or None, default=None
-        New points in the form that ``transform`` accepts. They are drawn as diamonds and used for the
-        held-out loss. If None, a further model is fitted to four fifths of the points, and the loss is
-        measured on the others.
+        New points in the form that ``transform`` accepts. They are drawn as rings and used for the held-out
+        loss. If None, a further model is fitted to four fifths of the points, and the loss is measured on the
+        others.
     labels : array-like of shape (n_samples,) or None, default=None
         Labels of the points. If None, the labels of the table.
     ids : array-like of shape (n_samples,) or None, default=None
