@@ -42,8 +42,9 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
             " between them, so they cannot be connected; store more neighbours, or set"
             " on_disconnected='per_component' or 'largest'"
         )
-    index = graph.index.in_blocks() if isinstance(graph.index, TreeIndex) else graph.index
-    few = 0 < label.max() < TUNING.most_components
+    index, few = graph.index, 0 < label.max() < TUNING.most_components
+    if isinstance(index, TreeIndex) and index.n_points > TUNING.sampled_rows:
+        index = index.in_blocks()
     if few and isinstance(index, BlockIndex | ApproximateIndex):
         return graph.with_edges(*index.shortest_bridges(label))
     while label.max() > 0:

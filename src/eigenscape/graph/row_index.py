@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from typing import Any, ClassVar
 
@@ -85,12 +84,13 @@ def rows_equal(X: object, which: np.ndarray, A: Rows) -> np.ndarray:
     return np.all(A == B, axis=1)
 
 
-@dataclass(eq=False, repr=False)
 class RowIndex:
     """Index that finds rows of ``X`` by value."""
 
-    X: Any
     _shapes: ClassVar = {"X": "n ...", "ranked_hashes.0": "n < n", "ranked_hashes.1": "n"}
+
+    def __init__(self, X: Rows) -> None:
+        self.X: Any = X
 
     @cached_property
     def ranked_hashes(self) -> tuple[np.ndarray, np.ndarray]:
