@@ -75,7 +75,8 @@ def main() -> int:
         subprocess.Popen([*command, "--part", str(part)], env=environment, cwd=FOLDER.parent)
         for part in range(n_parts)
     ]
-    return max(process.wait() for process in parts)
+    codes = [process.wait() for process in parts]  # negative after a signal
+    return int(any(codes))
 
 
 if __name__ == "__main__":

@@ -88,10 +88,13 @@ def connect(address: str, timeout: float = 5.0) -> Client:
 
 def _local_client() -> Client:
     """Start local workers that ignore Ctrl-C, log only critical messages and end with the client."""
+    import dask
     from distributed import Client
 
+    # For workers that are started again later, when another one was lost.
+    safe = {"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}
     try:
-        with _safe_path(), _blocked_interrupts():
+        with _safe_path(), dask.config.set(safe), _blocked_interrupts():
             _check_start()
             return Client(
                 processes=True,

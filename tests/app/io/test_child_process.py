@@ -6,6 +6,7 @@ import ast
 import importlib.metadata
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,6 +100,23 @@ def test_workers_of_a_local_cluster(planted):
         process.join()
     assert process.exitcode == 0
     assert "PYTHONSAFEPATH" not in os.environ
+    assert planted() == []
+
+
+@pytest.mark.process
+@pytest.mark.dask
+def test_workers_of_a_local_cluster_that_are_started_again(planted, monkeypatch):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    from eigenscape.distributed import cluster
+
+    for name in ("PYTHONHASHSEED", "PYTHONSAFEPATH"):  # dask sets them in this process; they are restored
+        monkeypatch.setenv(name, "0")
+        monkeypatch.delenv(name)
+    with cluster._local_client() as client:
+        started = client.run(os.getpid)
+        os.kill(next(iter(started.values())), signal.SIGKILL)
+        while len(now := client.run(os.getpid, on_error="ignore")) < len(started) or now == started:
+            client.wait_for_workers(len(started), timeout=60)
     assert planted() == []
 
 
