@@ -33,8 +33,8 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     """Connect the components by the shortest missing edges: a minimum spanning tree of the components.
 
     The closest points of each pair of components are found by one pass over the distances between them. For
-    many components, or an index without such a pass, Boruvka's algorithm is used: in each round every
-    component except the largest adds its shortest outgoing edge. No distance matrix is formed.
+    many components, or where a k-d tree or another index is faster, Boruvka's algorithm is used: in each
+    round every component except the largest adds its shortest outgoing edge. No distance matrix is formed.
     """
     if isinstance(graph.index, PrecomputedIndex) and is_sparse(graph.index.table):
         raise DisconnectedGraphError(
@@ -43,7 +43,7 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
             " on_disconnected='per_component' or 'largest'"
         )
     index, few = graph.index, 0 < label.max() < TUNING.most_components
-    if isinstance(index, TreeIndex) and index.n_points > TUNING.sampled_rows:
+    if few and isinstance(index, TreeIndex) and index.n_points > TUNING.sampled_rows:
         index = index.in_blocks()
     if few and isinstance(index, BlockIndex | ApproximateIndex):
         return graph.with_edges(*index.shortest_bridges(label))
@@ -80,8 +80,8 @@ def _shortest_outgoing(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndar
     row, column, length = np.empty(count, dtype=np.intp), np.empty(count, dtype=np.intp), np.empty(count)
     pending = np.arange(1, count)
     k = 8
-    far_apart = isinstance(index, TreeIndex) and len(pending) < TUNING.few_components
-    while len(pending) and not far_apart and k <= min(TUNING.most_neighbors, index.n_points):
+    few = isinstance(index, TreeIndex) and len(pending) < TUNING.few_components
+    while len(pending) and not few and k <= min(TUNING.most_neighbors, index.n_points):
         members = np.flatnonzero(np.isin(label, pending))
         mine = label[members]
         near, number = index.nearest(index.points(members), k)

@@ -7,12 +7,14 @@ import shlex
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import eigenscape
-from eigenscape.app.explore.session import _changed_parameters
+from eigenscape.app.explore.jobs import Job
+from eigenscape.app.explore.session import Session, _changed_parameters
 from eigenscape.app.methods import make_estimator
 from eigenscape.options import Dictionary, KNNGraph, Ordinal, RadiusGraph, Solver, SpanningTree
 from eigenscape.quality import procrustes
@@ -381,3 +383,20 @@ def test_two_clients_receive_the_events_of_a_fit(explorer):
             assert "running" in stages
         assert client.delete(f"api/maps/{entry['id']}").status_code == 200
         assert client.get(f"api/maps/{entry['id']}/coordinates").status_code == 404
+
+
+def test_the_state_of_a_job_that_is_published_last_is_the_newest():
+    session, job, published = object.__new__(Session), Job("j1", "fit", {}), []
+    other = threading.Thread(target=session._announce, args=(job,))
+
+    def publish(event: str, value: dict) -> None:
+        if value["status"] == "running":  # meanwhile the job ends, and another thread publishes that
+            job.set(status="cancelled")
+            other.start()
+            other.join(timeout=0.2)
+        published.append(value["status"])
+
+    session.events, session._announcing = SimpleNamespace(publish=publish), threading.Lock()
+    session._announce(job)
+    other.join()
+    assert published == ["running", "cancelled"]

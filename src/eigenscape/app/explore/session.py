@@ -55,7 +55,7 @@ class Session:
         self.distances, self.events = Distances(data), Events()
         self.maps: dict[str, ExploredMap] = {}
         self.suggestions: list[dict[str, Any]] = []
-        self._numbers = itertools.count(1)
+        self._numbers, self._announcing = itertools.count(1), threading.Lock()
         _remove_stale_folders()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self.jobs = JobRunner(self.folder)
@@ -102,7 +102,7 @@ class Session:
         self.maps.pop(map_id, None)
         for job in list(self.jobs.jobs.values()):
             if job.map == map_id and self.jobs.cancel(job.id) is not None:
-                self.events.publish("job", job.describe())
+                self._announce(job)
         shutil.rmtree(entry.folder, ignore_errors=True)
         self.events.publish("removed", {"map": map_id})
         return {"removed": map_id}
@@ -148,15 +148,20 @@ class Session:
 
     def _submit(self, *arguments: Any) -> Job:
         job = self.jobs.submit(*arguments)
-        self.events.publish("job", job.describe())
+        self._announce(job)
         return job
+
+    def _announce(self, job: Job) -> None:
+        """Publish the state of a job. The lock keeps an older state from following a newer one."""
+        with self._announcing:
+            self.events.publish("job", job.describe())
 
     def cancel(self, job: str) -> dict[str, str]:
         """Cancel a job; raise MissingError if it does not run."""
         cancelled = self.jobs.cancel(job)
         if cancelled is None:
             raise MissingError(f"no job {job[:20]!r} is running")
-        self.events.publish("job", cancelled.describe())
+        self._announce(cancelled)
         return {"cancelled": job}
 
     def _run_jobs(self) -> None:
@@ -168,7 +173,7 @@ class Session:
                     job.set(status="done", stage="done", fraction=1.0, remaining=None)
                 except Exception as error:  # a result that cannot be used fails its job, not the server
                     job.set(status="failed", error=str(error) or type(error).__name__)
-            self.events.publish("job", job.describe())
+            self._announce(job)
 
     def _use(self, job: Job, result: dict[str, Any]) -> None:
         """Add the result of a job to the session."""
