@@ -60,7 +60,7 @@ def _process_bytes() -> Iterator[int]:
 
 
 def _container_bytes(root: Path, own: Path) -> Iterator[int]:
-    """Yield what the limit of each control group of the process leaves."""
+    """Yield the free bytes within the memory limit of each control group of the process."""
     for folder, files in _control_groups(root, own):
         yield from _group_bytes(folder, *files)
 

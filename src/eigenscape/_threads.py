@@ -61,32 +61,34 @@ class _BlasLimit:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls = 0
-        self._before: list[tuple[Any, int]] = []
+        self._n_active = 0
+        self._previous: list[tuple[Any, int]] = []  # libraries and their numbers of threads
         self.outer = sys.maxsize  # number of threads of BLAS before it was limited, within the context
-        self._libraries: tuple[tuple[bool, ...], ThreadpoolController] | None = None
-        self._forked = False
+        self._loaded: tuple[bool, ...] | None = None  # _LOADERS imported when they were found
+        self._libraries: list[Any] = []  # of BLAS, as threadpoolctl found them
+        self._forked = False  # in a forked process OpenMP is limited too
 
     def __enter__(self) -> None:
         with self._lock:
-            self._calls += 1
-            if self._calls > 1:
+            self._n_active += 1
+            if self._n_active > 1:
                 return
             loaded = tuple(name in sys.modules for name in _LOADERS)
-            if self._libraries is None or self._libraries[0] != loaded:  # finding them takes milliseconds
+            if self._loaded != loaded:  # finding the libraries takes milliseconds
                 interfaces = ["blas", "openmp"] if self._forked else ["blas"]
-                self._libraries = loaded, ThreadpoolController().select(user_api=interfaces)
-            threads = [(library, library.num_threads) for library in self._libraries[1].lib_controllers]
+                self._libraries = ThreadpoolController().select(user_api=interfaces).lib_controllers
+                self._loaded = loaded
+            threads = [(library, library.num_threads) for library in self._libraries]
             self.outer = min((count for _, count in threads), default=sys.maxsize)
-            self._before = [(library, count) for library, count in threads if count != 1]
-            if self._before:
-                _set_threads((library, 1) for library, _ in self._before)
+            self._previous = [(library, count) for library, count in threads if count != 1]
+            if self._previous:
+                _set_threads((library, 1) for library, _ in self._previous)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
-            self._calls = max(self._calls - 1, 0)
-            if self._calls == 0 and self._before:
-                _set_threads(self._before)
+            self._n_active = max(self._n_active - 1, 0)
+            if self._n_active == 0 and self._previous:
+                _set_threads(self._previous)
 
     def after_fork(self) -> None:
         """Start anew in a forked process, where only the thread that forked goes on.
@@ -94,9 +96,9 @@ class _BlasLimit:
         The threads of GNU OpenMP do not exist there, and a loop that waits for them (k-means of
         scikit-learn) would never end: OpenMP is limited to one thread as well from now on.
         """
-        if self._calls:
-            _set_threads(self._before)
-        self._lock, self._calls, self._libraries, self._forked = threading.Lock(), 0, None, True
+        if self._n_active:
+            _set_threads(self._previous)
+        self._lock, self._n_active, self._loaded, self._forked = threading.Lock(), 0, None, True
 
 
 def _set_threads(counts: Iterable[tuple[Any, int]]) -> None:

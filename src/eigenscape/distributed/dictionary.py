@@ -124,10 +124,10 @@ def fit_dictionary_blocks(
 ) -> DictionaryState:
     """Fit a dictionary to a collection; see :func:`eigenscape.methods.dictionary_fit.fit_dictionary`.
 
-    Every partition is screened for rows beyond the tolerance, and algorithm 1 continues with these on the
-    client until none is left. The members are therefore those selected on one machine for any partitioning,
-    and the projection errors of proposition 1 are known for all rows. Then every row is projected on the
-    result to accumulate the moments. ``sample`` are some rows of the collection.
+    Every partition returns rows whose projection error exceeds the tolerance. The client continues Ouimet's
+    algorithm 1 with these rows, until no partition returns any. The selected members therefore do not depend
+    on the partitioning, and the projection errors of Ouimet's proposition 1 are known for all rows. A second
+    pass projects every row and accumulates the moments. ``sample`` contains a few rows of the collection.
     """
     if options.members is not None:
         dictionary = empty_dictionary(source, sample, options.sum_to_one, options.n_jobs)

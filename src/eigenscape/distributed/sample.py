@@ -37,8 +37,8 @@ class Sample:
 def sample_size(minimum: int) -> int:
     """Return the number of rows to which a method that needs its rows in memory is fitted.
 
-    Dask's setting "eigenscape.sample-size"; by default 2000, or ``minimum`` if that is more, as far as a few
-    square arrays fit in half of the free memory.
+    Dask's setting "eigenscape.sample-size"; by default 2000, or fewer if square arrays of that size would not
+    fit in half of the free memory, but at least ``minimum``.
     """
     size = dask.config.get("eigenscape.sample-size", None)
     if size is None:

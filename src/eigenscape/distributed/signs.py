@@ -27,11 +27,11 @@ class LargestEntries(NamedTuple):
 
     def merge(self, later: LargestEntries) -> LargestEntries:
         """Return the largest entries of these rows and of the later ones."""
-        size = np.maximum(np.abs(self.largest), np.abs(later.largest))
+        magnitude = np.maximum(np.abs(self.largest), np.abs(later.largest))
         largest = np.where(np.abs(self.largest) >= np.abs(later.largest), self.largest, later.largest)
         first = largest
-        for candidate in (later.largest, later.first, self.largest, self.first):
-            first = np.where(np.abs(candidate) >= (1 - _TIE) * size, candidate, first)
+        for candidate in (later.largest, later.first, self.largest, self.first):  # earliest tie last
+            first = np.where(np.abs(candidate) >= (1 - _TIE) * magnitude, candidate, first)
         return LargestEntries(largest, first)
 
     @property

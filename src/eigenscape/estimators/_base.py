@@ -232,11 +232,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _pairwise(self) -> Any:
         """Return the metric or kernel, which may be "precomputed" or a function of two samples."""
-        for name in ("graph", "affinity", self._pairwise_parameter):
-            value = getattr(self, name, None) if name else None
-            if isinstance(value, (KNNGraph, RadiusGraph, SpanningTree)):
-                return value.metric
-        return value
+        for name in ("graph", "affinity"):
+            graph = getattr(self, name, None)
+            if isinstance(graph, (KNNGraph, RadiusGraph, SpanningTree)):
+                return graph.metric
+        return getattr(self, self._pairwise_parameter, None) if self._pairwise_parameter else None
 
     def _is_precomputed(self) -> bool:
         value = self._pairwise()

@@ -75,8 +75,8 @@ def _check_counts(method: str, n_clusters: int, n_components: int, n_samples: in
         )
     if n_components == 1 < n_clusters:
         raise ValueError(
-            f"n_components=1: rows of one coordinate are equal after scaling to length one, got"
-            f" n_clusters={n_clusters}; use n_components of at least 2"
+            f"n_components=1 cannot separate n_clusters={n_clusters} clusters, because the rows of the"
+            " embedding are scaled to length one; use n_components of at least 2"
         )
     for name, value in (("n_clusters", n_clusters), ("n_components", n_components)):
         check_enough(name, value, value, n_samples)

@@ -102,7 +102,7 @@ class LatentMixin:
 
 
 class GaussianMixin(LatentMixin):
-    """Also methods of ``y = W x + mu + e``, ``x ~ N(0, I)``, by the hook ``_posterior``."""
+    """Methods of one model ``y = W x + mu + e`` with ``x ~ N(0, I)``; subclasses define ``_posterior``."""
 
     _model_: Any
     random_state: Seed

@@ -95,8 +95,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
         Loss of the links left out, by coupling: their mean squared distance, relative to the mean squared
         distance of unrelated rows. Set if ``coupling="auto"``.
     link_loss_ : float
-        The same for all links, which the map knows: 0 if linked rows have equal coordinates, 1 if they are as
-        far from each other as unrelated rows.
+        The same loss for all links that were used in the fit: 0 if linked rows have equal coordinates, 1 if
+        they are as far from each other as unrelated rows.
     n_links_ : int
         Number of links.
     eigenvalues_ : ndarray of shape (n_components,)

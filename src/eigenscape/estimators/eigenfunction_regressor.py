@@ -104,7 +104,7 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All rows, in the form that ``embedder`` takes. With ``prefit=True`` the rows with a value suffice.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Values. NaN means that the value of a row is not known; with several outputs all of a row are.
+            Values. NaN if the value of a row is not known. If one output of a row is NaN, all must be.
 
         Returns
         -------

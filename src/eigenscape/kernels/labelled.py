@@ -33,18 +33,18 @@ class LabelledAffinity(WrappedKernel):
 
     def to(self, Z: Rows) -> Columns:
         base, column_vertex = self.base.to(Z), training_index(self.base).find(Z)
-        columns, others = np.flatnonzero(column_vertex >= 0), np.flatnonzero(column_vertex < 0)
+        columns, new_columns = np.flatnonzero(column_vertex >= 0), np.flatnonzero(column_vertex < 0)
 
         def values(Y: Rows, table: Any = None) -> sparse.csr_array:
             row_vertex = training_index(self.base).find(Y)
-            rows, new = np.flatnonzero(row_vertex >= 0), np.flatnonzero(row_vertex < 0)
+            rows, new_rows = np.flatnonzero(row_vertex >= 0), np.flatnonzero(row_vertex < 0)
             unlabelled = sparse.csr_array(base(Y, table))
             mixed = self.matrix[row_vertex[rows]][:, column_vertex[columns]]
-            every = np.arange(unlabelled.shape[1])
-            blocks = [
+            all_columns = np.arange(unlabelled.shape[1])
+            blocks = [  # labels change the affinities of two vertices only
                 (rows, columns, mixed),
-                (rows, others, unlabelled[rows][:, others]),
-                (new, every, unlabelled[new]),
+                (rows, new_columns, unlabelled[rows][:, new_columns]),
+                (new_rows, all_columns, unlabelled[new_rows]),
             ]
             return assemble(blocks, unlabelled.shape)
 

@@ -160,7 +160,12 @@ def _pairs_after_trivial(moment: np.ndarray, mean: np.ndarray, count: int, allow
 def _checked_pairs(
     moment: np.ndarray, values: np.ndarray, vectors: np.ndarray, allow_fewer: bool = False
 ) -> EigenPairs:
-    """Return pairs with residuals ``|K v - l v|``, ``v = p w / sqrt(l)``; eigenvalues must be positive."""
+    """Return eigenpairs of the kernel on the samples, with residuals; eigenvalues must be positive.
+
+    ``moment`` is ``C = P'P`` for the features ``P`` of the samples, and ``vectors`` are eigenvectors ``w`` of
+    ``C``. The eigenvectors of ``K = P P'`` are ``v = P w / sqrt(l)``, so ``|K v - l v|^2 = r'C r / l`` with
+    ``r = C w - l w``.
+    """
     n_positive = usable_count(values, "value", len(moment), float(np.abs(moment).max()))
     if n_positive == 0:
         raise RankError(
@@ -174,8 +179,8 @@ def _checked_pairs(
             f"the kernel has only {n_positive} positive eigenvalue(s) on a dictionary of {len(moment)}"
             " points; lower n_components"
         )
-    rest = moment @ vectors - vectors * values
-    residuals = np.sqrt(np.maximum(np.einsum("ir,ir->r", rest, moment @ rest), 0.0) / values)
+    r = moment @ vectors - vectors * values
+    residuals = np.sqrt(np.maximum(np.einsum("ir,ir->r", r, moment @ r), 0.0) / values)
     return EigenPairs(values, vectors, residuals, "dictionary")
 
 

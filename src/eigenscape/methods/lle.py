@@ -99,6 +99,7 @@ Patch = tuple[np.ndarray, np.ndarray]
 
 
 def _stack(patches: list[Patch], m: int, weights: np.ndarray | None = None) -> sparse.csr_array:
+    """Return a sparse matrix of ``m`` columns with a row for each vector of each neighbourhood."""
     columns, values, lengths = [], [], []
     for points, vectors in patches:
         if weights is not None:  # the first point is the one that the neighbourhood belongs to

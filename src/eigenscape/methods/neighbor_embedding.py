@@ -234,7 +234,7 @@ def _relative_movement(before: np.ndarray, after: np.ndarray) -> float:
 
 
 def scaled_start(eigenmap: np.ndarray) -> np.ndarray:
-    """Return an eigenmap with columns of standard deviation 1."""
+    """Return an eigenmap with columns of mean 0 and standard deviation 1."""
     return _centred(eigenmap) / np.std(eigenmap, axis=0)
 
 

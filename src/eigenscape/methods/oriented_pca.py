@@ -110,7 +110,9 @@ def oriented_directions(
     pairs = generalized_eigh(C, R, n_components, whitener=whitening.whitener)
     threshold = 10 * len(C) * np.finfo(np.float64).eps * pairs.values.max(initial=0.0)
     rank = int(np.sum(pairs.values > threshold))
-    if rank == 0 or (n_components is not None and rank < n_components):
+    if rank == 0:
+        raise RankError(f"the {signal.n_rows} samples of the signal are all equal; pass samples that vary")
+    if n_components is not None and rank < n_components:
         raise RankError(
             f"n_components={n_components}, but the signal of {signal.n_rows} samples varies along only"
             f" {rank} direction(s); lower n_components"

@@ -22,8 +22,9 @@ from eigenscape.solvers import EigenPairs, SemidefiniteProblem, SolverConfig
 class Transitions:
     r"""The symmetric form :math:`T = S^{-1/2} W_\alpha S^{-1/2}` of a random walk.
 
-    :math:`W_\alpha = Q^{-\alpha} W Q^{-\alpha}` with the degrees :math:`Q` of the graph :math:`W`, which
-    estimate the density, and :math:`S` its row sums (Coifman and Lafon 2006; Haghverdi et al. 2016).
+    :math:`Q` is the diagonal matrix of the row sums of the affinities :math:`W`, which estimate the density,
+    :math:`W_\alpha = Q^{-\alpha} W Q^{-\alpha}`, and :math:`S` is the diagonal matrix of the row sums of
+    :math:`W_\alpha` (Coifman and Lafon 2006; Haghverdi et al. 2016).
     """
 
     matrix: sparse.csr_array  # T (m, m)

@@ -203,7 +203,7 @@ def _fit_count(estimator: BaseEstimator, X: Any, count: int) -> Any:
 
 
 def _choose(curves: list[tuple[np.ndarray, np.ndarray]]) -> ComponentChoice:
-    """Return the minimum of the mean of the held-out curves, and the numbers that are as good."""
+    """Return the minimum of the mean held-out curve, and the range that is not significantly worse."""
     length = min(len(held_out) for held_out, _ in curves)
     losses = np.array([held_out[:length] for held_out, _ in curves])  # (n_splits, n_components)
     scores = [mean_estimate(column) for column in losses.T]

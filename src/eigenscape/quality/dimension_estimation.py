@@ -171,7 +171,7 @@ def _facco(logs: np.ndarray) -> float:
 def _neighbors(
     points: Rows, metric: Metric, which: np.ndarray, k: int, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances and indices of more than ``k`` nearest others, so that any half has ``k`` of them."""
+    """Return distances and indices of about ``3 k`` neighbours, so that a random half has ``k``."""
     count = min(3 * k + 10, points.shape[0] - 1)
     index = neighbor_index(points, metric, n_jobs=n_jobs, search="exact")
     lengths, indices = index.nearest(points[which], count + 1)

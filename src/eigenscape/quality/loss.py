@@ -207,7 +207,7 @@ def _training_loss(embedding: Embedding | PiecewiseEmbedding) -> float:
 
 
 def _training_squares(functions: Functions, X: Any) -> float:
-    """Return the sum of the squared errors over the training points and themselves, by their weights."""
+    """Return the weighted sum of the squared errors over all pairs of training points."""
     if isinstance(functions, (LowRankEigenfunctions, AnchoredEigenfunctions)):
         return functions.training_loss() * functions.mass**2
     assert isinstance(functions, Eigenfunctions)

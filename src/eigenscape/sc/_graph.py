@@ -222,7 +222,7 @@ class StoredGraph:
 
 
 def weight_rule(method: str, n_neighbors: int, lists: sparse.csr_array) -> tuple[WeightRule, np.ndarray]:
-    """Return the weights that a method of scanpy names, and the numbers of each cell that they depend on."""
+    """Return the weights of scanpy's ``method``, "umap" or "gauss", and their parameters for each cell."""
     if method not in ("umap", "gauss"):
         raise ValueError(f"method={method!r} is not known; choose 'umap' or 'gauss'")
     lengths = neighbor_weights.sorted_lists(lists, n_neighbors - 1)

@@ -93,7 +93,10 @@ class SemidefiniteProblem:
 
 
 def _sum_over_edges(A: sparse.coo_array, V: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """Compute ``V'A V`` for ``A null = 0``: sums of ``-a_ij n_i n_j (f_i - f_j)^2`` with ``f = v / n``."""
+    """Compute ``V'A V`` for ``A null = 0``: sums of ``-a_ij n_i n_j (f_i - f_j)^2`` with ``f = v / n``.
+
+    No term is negative, so small eigenvalues are not lost by cancellation.
+    """
     edge = (A.row < A.col) & (A.data < 0)
     i, j = A.row[edge], A.col[edge]
     root = np.sqrt(-A.data[edge] * null[i] * null[j])

@@ -7,6 +7,7 @@ import html
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from cases import load
 from covering import PRODUCT
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 import eigenscape
 from eigenscape import (
@@ -422,7 +424,7 @@ def test_report_of_a_table(tmp_path):
     path = write_report(tmp_path / "r.html", PCA(2).fit(table.array), table)
     page = data_of(path)
     assert names(page["ids"])[:2] == ["p0", "p1"]
-    assert names(column_of(page, "label"))[:2] == ["a", "b"]
+    assert names(column_of(page, "kind"))[:2] == ["a", "b"]
     np.testing.assert_allclose(values(column_of(page, "b")["values"]), X[:, 1], rtol=1e-6)
     assert "t.csv" in words_of(path, "making")
 
@@ -476,6 +478,25 @@ def test_invalid_arguments_raise_and_leave_no_file(tmp_path, roll):
     with pytest.raises(ValueError, match="at least 3"):
         write_report(path, model, X[:2])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_points_and_columns_are_those_of_the_file(tmp_path):
+    """Rows that were left out keep their place in the count, and colours are in the units of the file."""
+    file = tmp_path / "flowers.csv"
+    rng = np.random.default_rng(4)
+    lines = [f"{x:.3f},{y:.3f},{'ab'[i % 2]}" for i, (x, y) in enumerate(rng.normal(50.0, 9.0, (30, 2)))]
+    lines[1] = ",4.0,b"
+    file.write_text("\n".join(["sepal,petal,kind", *lines]), "utf-8")
+    table = eigenscape.io.read(file, missing="drop", label="kind")
+    scaled = StandardScaler().fit_transform(table.array)
+    table = replace(table, array=scaled, unscaled=table.array)
+    write_report(tmp_path / "r.html", PCA(2).fit(scaled), table)
+    page = data_of(tmp_path / "r.html")
+    expected = [f"row {number}" for number in (1, *range(3, 31))]
+    assert names(page["ids"]) == expected
+    sepal = [float(line.split(",")[0]) for i, line in enumerate(lines) if i != 1]
+    np.testing.assert_allclose(values(column_of(page, "sepal")["values"]), sepal, rtol=1e-6)
+    assert names(column_of(page, "kind")) == ["ab"[i % 2] for i in range(30) if i != 1]
 
 
 def test_data_of_another_model_are_rejected(tmp_path, roll):

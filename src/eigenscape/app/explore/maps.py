@@ -104,7 +104,7 @@ class ExploredMap:
         return text if self.seconds is None else f"{text}; fitted in {self.seconds:.2g} s"
 
     def plane(self, components: tuple[int, ...]) -> tuple[cKDTree, float]:
-        """Return a tree of the points in some coordinates, and the distance up to which data are near."""
+        """Return a k-d tree of the points in some coordinates, and the distance that is far from the data."""
         if components not in self._planes:
             points = np.ascontiguousarray(self.coordinates[:, list(components)])
             tree = cKDTree(points, balanced_tree=False)

@@ -60,7 +60,7 @@ class ExportBody(Struct):
 
 
 def parse_index(text: str, n: int, name: str = "row") -> int:
-    """Return the number of a row, or of what ``name`` says."""
+    """Return an index from 0 to ``n - 1``; ``name`` stands in the error."""
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) < n):
         raise CommandError(f"{name} must be an integer from 0 to {n - 1}, got {text[:40]!r}")
     return int(text)

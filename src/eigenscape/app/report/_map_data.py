@@ -62,7 +62,8 @@ class Drawing:
     def given_columns(self) -> list[Column]:
         """Return the labels and the further columns."""
         points, new = self.points, self.new or Points(None)
-        found = [] if points.labels is None else [self.column("label", points.labels, "label", new.labels)]
+        name = points.label_name or "label"
+        found = [] if points.labels is None else [self.column(name, points.labels, "label", new.labels)]
         further = points.extra.items()
         return found + [self.column(name, values, "extra", new.extra.get(name)) for name, values in further]
 
@@ -89,7 +90,8 @@ class Drawing:
         points, new, rows = self.points, self.new, self.rows
         if not has_rows(model, points):
             return [], "There are no input columns to colour by: the data are pairwise values or objects."
-        X = points.take(rows) if points.stream or len(rows) < points.n else points.X
+        X = points.take(rows) if points.stream else points.measured
+        X = X if X.shape[0] == len(rows) else X[rows]
         width = X.shape[1]
         names = points.names if len(points.names) == width else [f"column {i + 1}" for i in range(width)]
         n_bytes = 3 if len(rows) > LIMITS.many else 6  # of a number, in base64
@@ -106,7 +108,7 @@ class Drawing:
         values = as_dense(X[:, chosen]).T
         others: Any = [None] * len(chosen)
         if new is not None and not new.stream and not sparse.issparse(new.X) and np.ndim(new.X) == 2:
-            others = np.asarray(new.X)[: self.n_new, chosen].astype(np.float64).T
+            others = np.asarray(new.measured)[: self.n_new, chosen].astype(np.float64).T
         columns = zip(chosen, values, others, strict=True)
         return [Column(names[i], old, "input").append(more, self.n_new) for i, old, more in columns], remark
 
@@ -221,8 +223,7 @@ def _find_images(points: Points, images: ArrayLike | None) -> np.ndarray | None:
     if images is None:
         if points.image_shape is None or points.stream:
             return None
-        rows = points.X if points.unscaled is None else points.unscaled
-        return np.asarray(rows).reshape(-1, *points.image_shape)
+        return np.asarray(points.measured).reshape(-1, *points.image_shape)
     return check_images(images, points.n)
 
 

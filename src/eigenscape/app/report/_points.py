@@ -44,6 +44,11 @@ class Points(Table):
         return self.array
 
     @property
+    def measured(self) -> Any:
+        """Rows in the units of the input, before they were standardised."""
+        return self.X if self.unscaled is None else self.unscaled
+
+    @property
     def named(self) -> tuple[int, np.ndarray | None, np.ndarray | None]:
         """Number of points, ids and labels, which sentences name."""
         return self.n, self.ids, self.labels
@@ -84,7 +89,13 @@ def as_points(
     n = X.shape[0] if chunks is None else sum(chunk.shape[0] for chunk in chunks)
     if n < min_points:
         raise ValueError(f"{argument} has {n} point(s), but a report needs at least {min_points}")
-    labels, ids = table.labels if labels is None else labels, table.ids if ids is None else ids
+    if labels is None:
+        labels = table.labels
+    else:
+        table = replace(table, label_name=None)
+    ids = table.ids if ids is None else ids
+    if ids is None and table.rows is not None:  # rows of the file were left out: number the others as it does
+        ids = [f"row {row + 1}" for row in table.rows]
     further = {str(name): values for name, values in {**(table.extra or {}), **(extra or {})}.items()}
     checked = replace(
         table,

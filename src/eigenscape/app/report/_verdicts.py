@@ -95,19 +95,23 @@ def advise(case: Case, rules: Iterable[Rule] = RULES.values()) -> list[str]:
 
 
 def _remedies(rule: Rule, case: Case) -> Iterator[Advice]:
+    """Yield the suggestions of a rule whose worst degree applies.
+
+    If few points determine a coordinate, only the rules that hold for any map (``always``) have suggestions.
+    """
     worst = len(rule.at_least) + len(rule.at_most)
     if rule.degree(case) != worst or (case.m.localized and not rule.always):
         return
     names = rule.names(case)
     for remedy in rule.remedies:
-        smooth = remedy["parameter"] == "smoothing"
-        change = case.smoothing if smooth else (remedy["parameter"], remedy.get("direction"))
+        parameter = remedy["parameter"]
+        change = case.smoothing if parameter == "smoothing" else (parameter, remedy.get("direction"))
         if change is None or not evaluate(remedy.get("when", "true"), names):
             continue
         reason, action = (fill(remedy.get(text, ""), names) for text in ("reason", "action"))
         value = evaluate(remedy.get("to", "none"), names)
-        more = (value or case.n_coordinates + 1) if change == ("n_components", "increase") else 0
-        if case.m.rank is None or more <= case.m.rank:  # the rows have no more dimensions
+        suggested = (value or case.n_coordinates + 1) if change == ("n_components", "increase") else 0
+        if case.m.rank is None or suggested <= case.m.rank:  # the rows have no more dimensions
             yield Advice(change[0], reason, change[1], value, action, remedy.get("strength", 1))
 
 
