@@ -37,7 +37,7 @@ PRECOMPUTED = {
 
 def reader_options(options: InputOptions) -> dict[str, Any]:
     """Return the options for reading that are given, as arguments of :func:`eigenscape.read`."""
-    names = ("label", "id", "encode", "kind", "use_rep", "layer", "obsp")
+    names = ("label", "id", "encode", "header", "kind", "use_rep", "layer", "obsp")
     chosen: dict[str, Any] = {name: getattr(options, name) for name in names}
     for name in ("columns", "exclude"):
         text = getattr(options, name)

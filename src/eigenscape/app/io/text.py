@@ -105,7 +105,8 @@ class TextSource:
         stream: bool = False,
     ) -> None:
         if not stream:
-            content = b"".join(read_chunks(content, source, whole=True)).strip(_NEWLINES)
+            content = b"".join(read_chunks(content, source, whole=True)).lstrip(_NEWLINES)
+            content = content[: last_value_end(content, len(content))]
         self.content, self.source = content, source
         head = content if isinstance(content, bytes) else self._head()
         if not head.strip():
@@ -225,7 +226,7 @@ class TextSource:
                 if len(rest) > _MAX_ROW_BLOCKS * BLOCK_BYTES:
                     raise InputFileError(f"{self.source}: a row has more than {format_bytes(len(rest))}")
         if rest.strip(_NEWLINES):
-            yield rest.rstrip(_NEWLINES), n_lines
+            yield rest[: last_value_end(rest, len(rest))], n_lines
 
 
 def parse_text(

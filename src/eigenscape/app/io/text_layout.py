@@ -115,7 +115,8 @@ def _first_lines(head: bytes, source: str) -> list[str]:
 def _header_names(rows: list[list[str]], is_quoted: bool, source: str) -> tuple[tuple[str, ...], bool, bool]:
     """Return the names of the columns, whether the last one has none, and whether rows are longer by one."""
     names = [name.strip() for name in rows[0]]
-    is_longer = len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:])
+    is_longer = len(rows) > 1 and not names[0].startswith(_COMMENTS)
+    is_longer = is_longer and all(len(row) == len(names) + 1 for row in rows[1:])
     if is_longer and all(not row[-1].strip() for row in rows[1:]):
         names.append("")  # a delimiter at the end of every line but the first
         is_longer = False
@@ -214,8 +215,8 @@ def _find_header(rows: list[list[str]], known: Sequence[str]) -> tuple[bool, tup
     if rest and (first == ["", *map(str, range(len(first) - 1))] or (known and set(known) <= set(first))):
         return True, ()  # pandas numbers the columns of an array, and gives its index no name
     words = [place for place, cell in enumerate(first) if not _NUMBER.match(cell)]
-    if not rest or len(words) == len(first):
-        return bool(first) and len(words) == len(first), ()
+    if not rest:
+        return len(words) == len(first), ()
     offset = 1 if all(len(row) == len(first) + 1 for row in rest) else 0
     columns = [
         [row[place + offset] for row in rest if len(row) > place + offset] for place in range(len(first))
