@@ -172,7 +172,8 @@ def empty_charts(monkeypatch):
     ``test_numbers_shown_equal_the_measures`` draws each chart, ``test_every_kind_of_model_has_a_report``
     those of several models.
     """
-    monkeypatch.setattr("eigenscape.app.report._charts._svg", lambda ax, prefix: "<svg/>")  # noqa: ARG005
+    for module in ("_charts", "comparison"):
+        monkeypatch.setattr(f"eigenscape.app.report.{module}.image", lambda ax: "data:,")  # noqa: ARG005
 
 
 #: What workers of dask import.

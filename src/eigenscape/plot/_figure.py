@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,3 +116,15 @@ def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", extend: str
     bar.set_label(label, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)
+
+
+def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
+    """Draw a legend. Handles without a name keep their own label.
+
+    Names are set afterwards: matplotlib skips labels that begin with _ and parses $ as mathematics.
+    """
+    labels = [handle.get_label() if i >= len(names) else str(i) for i, handle in enumerate(handles)]
+    legend = ax.legend(handles, labels, frameon=False, fontsize=8, labelcolor=INK, **options)
+    for text, name in zip(legend.get_texts(), names, strict=False):
+        text.set_parse_math(False)
+        text.set_text(name)
