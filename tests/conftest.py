@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from preloaded import Clients, open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
 # Once: pytest's option log_level sets the level again six times a test, which takes half a millisecond.
+os.environ.setdefault("MPLBACKEND", "agg")
 logging.getLogger().setLevel(logging.INFO)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
@@ -163,6 +165,14 @@ def uninstalled():
     accel.reset()
     yield
     accel.uninstall()
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close the figures of a test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -28,23 +28,19 @@ def matplotlib(module: str) -> Any:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 5.2)) -> Axes:
-    """Return ``ax``, or the axes of a new figure that is not registered with pyplot."""
-    if ax is not None:
-        return ax
-    figure = new_figure(None, size)
-    from eigenscape.plot._displayed import DisplayedAxes
-
-    return figure.add_subplot(axes_class=DisplayedAxes)
+    """Return ``ax``, or the axes of a new figure of pyplot."""
+    return new_figure(None, size).add_subplot() if ax is None else ax
 
 
 def new_figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
-    """Return ``figure``, or a new one that is not registered with pyplot and that notebooks display."""
+    """Return ``figure``, or a new one of pyplot, which notebooks display once."""
     if figure is not None:
         return figure
-    matplotlib("figure")  # the error names the extra
+    pyplot = matplotlib("pyplot")  # the error names the extra
     from eigenscape.plot._displayed import DisplayedFigure
 
-    return DisplayedFigure(figsize=size, layout="constrained")
+    made: Figure = pyplot.figure(figsize=size, layout="constrained", FigureClass=DisplayedFigure)
+    return made
 
 
 def coordinates_of(model: BaseEstimator) -> np.ndarray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from eigenscape._palette import DENSE, VALUES
 from eigenscape.plot import _figure
 from eigenscape.plot._categories import Categories, find_categories
-from eigenscape.plot._figure import FAINT, INK, MARKERS, PALETTE, draw_points, matplotlib, style_axes
+from eigenscape.plot._figure import FAINT, MARKERS, PALETTE, draw_points, matplotlib, style_axes
 from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 

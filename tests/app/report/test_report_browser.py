@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from cases import curve
 
-import eigenscape
-from eigenscape import PCA, Isomap, KernelPCA, LaplacianEigenmaps
+from eigenscape import PCA, Isomap, KernelPCA
 from eigenscape.app.io.table import Table
 from eigenscape.app.report import write_comparison, write_report
 

@@ -148,7 +148,7 @@ def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) ->
 
 
 def image(ax: Any) -> str:
-    """Return the figure of the axes as the address of an SVG image; the style of the page inverts it if dark."""
+    """Return the figure of the axes as an SVG image, which a dark page inverts."""
     file = io.BytesIO()
     with warnings.catch_warnings(), matplotlib("").rc_context(_OPTIONS):
         warnings.filterwarnings("ignore", message="Glyph")  # the fonts of the browser are used

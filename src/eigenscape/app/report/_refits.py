@@ -173,7 +173,7 @@ class Movement:
 
 
 def movement(model: BaseEstimator, points: Points, subset: Subset, seed: int) -> Movement:
-    """Measure the movement of the points when a tenth of the training points is exchanged (Bengio sec. 5.3)."""
+    """Measure the movement when a tenth of the training points is exchanged (Bengio sec. 5.3)."""
     options: dict[str, Any] = {"fraction": 0.1, "n_repeats": LIMITS.n_repeats, "random_state": seed}
     with further_fits():
         found = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
