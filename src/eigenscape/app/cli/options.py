@@ -51,16 +51,6 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file writte
 Dimensions = Annotated[
     int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
-Dask = Annotated[
-    str | None,
-    option(
-        "--dask",
-        help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or"
-        " npy, OUT a folder.",
-        metavar="ADDRESS",
-        rich_help_panel="Cluster",
-    ),
-]
 
 
 @dataclass(frozen=True)
