@@ -1,8 +1,8 @@
 """``make faults``: damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
 
-Usage: python -m faults.run_all [PART ...] [--files N] [--valid N] [--odd N] [--writes N] [--random N] [--seed S]
-[--processes N]. Parts are files, valid, data, kills and writes. Counts of each batch are stored in build/faults,
-where a run that was interrupted continues. The page is made from the counts of all parts.
+Usage: python -m faults.run_all [PART ...] [--files N] [--valid N] [--odd N] [--writes N] [--random N]
+[--seed S] [--processes N]. Parts are files, valid, data, kills and writes. Counts of each batch are stored in
+build/faults, where a run that was interrupted continues. The page is made from the counts of all parts.
 """
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ Valid files are changed by seeded mutations (bits, numbers, lines, marks, trunca
 archives with valid checksums) and read whole and in chunks. *Exceptions* are errors of other classes.
 *Differences* are files that give another table in chunks than whole, and damaged models that load and compute
 other coordinates. Changed models with valid checksums may raise any error when they are applied; signals and
-hangs count. *Valid* tables are written in the habits of programs, so that the meaning of each cell is known; a
-difference is a table that means something else and no message that says so.
+hangs count. *Valid* tables are written in the habits of programs, so that the meaning of each cell is
+known; a difference is a table that means something else and no message that says so.
 
 {inputs}
 
