@@ -403,7 +403,7 @@ def test_rows_that_are_not_finite_are_named_in_fit_too():
     X = curve(900)
     X[777, 2] = np.nan
     model = model_of()
-    with pytest.raises(ValueError, match="NaN in 1 cell.*the first in row 777, column 2"):
+    with pytest.raises(ValueError, match=r"NaN in 1 cell.*the first in row 777, column 2"):
         model.fit(list(cut(X, 300)))
     assert model.n_samples_seen_ == 600
     assert_array_equal(model.transform(X[:9]), streamed(cut(X[:600], 300)).transform(X[:9]))
