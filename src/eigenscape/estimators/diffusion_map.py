@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from eigenscape.options import Independence, Metric
 from eigenscape.pieces import Affinity, OnDisconnected, join
 
 
+@dataclass(eq=False, repr=False)
 class DiffusionMap(AffinityMixin, KernelEstimator):
     r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
 
@@ -167,6 +168,23 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     False
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    affinity: AffinityLike = "nearest_neighbors"
+    alpha: float = 1.0
+    diffusion_time: float = 1
+    gamma: float | None = None
+    n_neighbors: int | None = None
+    metric: Metric = "euclidean"
+    include_diagonal: bool = True
+    target_weight: float = 0.0
+    on_disconnected: OnDisconnected = "connect"
+    independent: bool | Independence = False
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("diffusion-map", aliases=("diffusion", "dmap"), memory=Memory(square=4.5, blocked=True))
     _meaning = (
         "Distances on the map approximate diffusion distances: points are close if a random walk"
@@ -174,41 +192,6 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     )
     _limits: ClassVar = {"alpha": NOT_NEGATIVE}
     fit = fit_labelled
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        affinity: AffinityLike = "nearest_neighbors",
-        alpha: float = 1.0,
-        diffusion_time: float = 1,
-        gamma: float | None = None,
-        n_neighbors: int | None = None,
-        metric: Metric = "euclidean",
-        include_diagonal: bool = True,
-        target_weight: float = 0.0,
-        on_disconnected: OnDisconnected = "connect",
-        independent: bool | Independence = False,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.affinity = affinity
-        self.alpha = alpha
-        self.diffusion_time = diffusion_time
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.include_diagonal = include_diagonal
-        self.target_weight = target_weight
-        self.on_disconnected = on_disconnected
-        self.independent = independent
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(
         self, X: Any, weights: np.ndarray | None = None, labels: np.ndarray | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 
@@ -166,43 +168,26 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    metric: Metric = "euclidean"
+    graph: Graph | None = None
+    on_disconnected: OnDisconnected = "connect"
+    n_landmarks: int | Literal["auto"] | None = None
+    approximation: Landmarks | None = None
+    ordinal: bool | Ordinal = False
+    order: Order = "value"
+    indefinite: Indefinite = "keep"
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("isomap", geodesic=True, memory=Memory(square=1))
     _meaning = "Distances on the map approximate geodesic distances along the neighbourhood graph."
     _pairwise_parameter = "metric"
     fit = fit_weighted
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = None,
-        metric: Metric = "euclidean",
-        graph: Graph | None = None,
-        on_disconnected: OnDisconnected = "connect",
-        n_landmarks: int | Literal["auto"] | None = None,
-        approximation: Landmarks | None = None,
-        ordinal: bool | Ordinal = False,
-        order: Order = "value",
-        indefinite: Indefinite = "keep",
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.graph = graph
-        self.on_disconnected = on_disconnected
-        self.n_landmarks = n_landmarks
-        self.approximation = approximation
-        self.ordinal = ordinal
-        self.order = order
-        self.indefinite = indefinite
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         landmarks = given_landmarks(self.n_landmarks, self.approximation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order, SolverConfig
 
 
+@dataclass(eq=False, repr=False)
 class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 
@@ -149,6 +151,19 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_landmarks: int | Literal["auto"] | None = None
+    approximation: Landmarks | None = None
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    order: Order = "value"
+    indefinite: Indefinite = "keep"
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("landmark-mds", aliases=("lmds",))
     _meaning = "Points are placed by their distances to a set of landmarks."
     _make_inverse = distance_inverse
@@ -157,33 +172,6 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     _narrow_tables = True
     _has_landmarks = True
     _pairwise_parameter = "metric"
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_landmarks: int | Literal["auto"] | None = None,
-        approximation: Landmarks | None = None,
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        order: Order = "value",
-        indefinite: Indefinite = "keep",
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_landmarks = n_landmarks
-        self.approximation = approximation
-        self.metric = metric
-        self.metric_params = metric_params
-        self.order = order
-        self.indefinite = indefinite
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)

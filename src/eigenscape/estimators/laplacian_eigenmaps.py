@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from eigenscape.estimators._affinity import (
@@ -25,6 +26,7 @@ from eigenscape.options import Anchors, Dictionary, Independence, Metric
 from eigenscape.pieces import OnDisconnected, join
 
 
+@dataclass(eq=False, repr=False)
 class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 
@@ -171,6 +173,22 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    affinity: AffinityLike = "nearest_neighbors"
+    n_neighbors: int | None = None
+    gamma: float | None = None
+    metric: Metric = "euclidean"
+    include_diagonal: bool = True
+    target_weight: float = 0.0
+    on_disconnected: OnDisconnected = "connect"
+    approximation: Dictionary | Anchors | None = None
+    independent: bool | Independence = False
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method(
         "laplacian-eigenmaps", aliases=("le", "laplacian"), memory=Memory(square=4.5, blocked=True)
     )
@@ -178,39 +196,6 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     fit = fit_labelled
     affinity_matrix_ = affinity_matrix
     projection_error = projection_error
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        affinity: AffinityLike = "nearest_neighbors",
-        n_neighbors: int | None = None,
-        gamma: float | None = None,
-        metric: Metric = "euclidean",
-        include_diagonal: bool = True,
-        target_weight: float = 0.0,
-        on_disconnected: OnDisconnected = "connect",
-        approximation: Dictionary | Anchors | None = None,
-        independent: bool | Independence = False,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.metric = metric
-        self.include_diagonal = include_diagonal
-        self.target_weight = target_weight
-        self.on_disconnected = on_disconnected
-        self.approximation = approximation
-        self.independent = independent
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: Any = None, labels: Any = None) -> FitResult:
         n_components, options, solver = self.n_components, AffinityOptions.of(self), self._solver()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from eigenscape.pieces import OnDisconnected, join, split_graph
 from eigenscape.solvers import NAMES
 
 
+@dataclass(eq=False, repr=False)
 class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
@@ -151,6 +153,21 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     (100, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    method: LLEMethod = "standard"
+    reg: float = 1e-3
+    c: float | None = None
+    metric: Metric = "euclidean"
+    graph: Graph | None = None
+    on_disconnected: OnDisconnected = "connect"
+    approximation: Anchors | None = None
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("locally-linear-embedding", aliases=("lle",), memory=Memory(fills_in=True))
     _meaning = (
         "The weights that reconstruct each point from its neighbours are preserved; large distances"
@@ -163,37 +180,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
     _limits: ClassVar = {"c": Limits(1, open=True)}
     fit = fit_weighted
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = None,
-        method: LLEMethod = "standard",
-        reg: float = 1e-3,
-        c: float | None = None,
-        metric: Metric = "euclidean",
-        graph: Graph | None = None,
-        on_disconnected: OnDisconnected = "connect",
-        approximation: Anchors | None = None,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.method = method
-        self.reg = reg
-        self.c = c
-        self.metric = metric
-        self.graph = graph
-        self.on_disconnected = on_disconnected
-        self.approximation = approximation
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         neighborhood, n_components = given_neighborhood(self), self.n_components

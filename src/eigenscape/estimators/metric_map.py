@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from eigenscape.estimators._base import FitResult, KernelEstimator
@@ -21,6 +22,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
@@ -119,37 +121,24 @@ class MetricMap(KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_landmarks: int | None = None
+    approximation: Landmarks | None = None
+    order: Order = "magnitude"
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("metric-map")
     _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
     _sparse_tables = False
     _has_landmarks = True
     _pairwise_parameter = "metric"
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_landmarks: int | None = None,
-        approximation: Landmarks | None = None,
-        order: Order = "magnitude",
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_landmarks = n_landmarks
-        self.approximation = approximation
-        self.order = order
-        self.metric = metric
-        self.metric_params = metric_params
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)

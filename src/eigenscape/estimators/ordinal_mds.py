@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, requir
 from eigenscape.options import Metric
 
 
+@dataclass(eq=False, repr=False)
 class OrdinalMDS(Estimator):
     r"""Coordinates whose distances have the same order as the dissimilarities.
 
@@ -100,6 +102,17 @@ class OrdinalMDS(Estimator):
     (5, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    n_init: int = 4
+    max_iter: int = 300
+    tol: float = 1e-6
+    ties: Ties = "primary"
+    random_state: Seed = 0
+    verbose: bool = False
+
     _method = Method(
         "ordinal-mds", aliases=("nonmetric-mds", "nmds"), collections=False, memory=Memory(square=8)
     )
@@ -107,29 +120,6 @@ class OrdinalMDS(Estimator):
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_init: int = 4,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        ties: Ties = "primary",
-        random_state: Seed = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.ties = ties
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Fit the embedding of ``X``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ from eigenscape.pieces import OnDisconnected, join
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 
 
+@dataclass(eq=False, repr=False)
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
@@ -171,6 +172,23 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     (4, (5,), (5, 4))
     """
 
+    n_clusters: int | Literal["auto"] = 8
+    _: KW_ONLY
+    assign_labels: AssignLabels = "kmeans"
+    n_components: int | None = None
+    n_init: int = 10
+    max_clusters: int = 15
+    affinity: AffinityLike = "nearest_neighbors"
+    n_neighbors: int | None = None
+    gamma: float | None = None
+    metric: Metric = "euclidean"
+    on_disconnected: OnDisconnected = "connect"
+    approximation: Dictionary | None = None
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method(
         "spectral-clustering", ("spectral",), clusters="n_clusters", memory=Memory(square=4.5, blocked=True)
     )
@@ -182,41 +200,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     projection_error = projection_error
     _embed_dictionary = map_by_dictionary
     _rule = assignment_rule
-
-    def __init__(
-        self,
-        n_clusters: int | Literal["auto"] = 8,
-        *,
-        assign_labels: AssignLabels = "kmeans",
-        n_components: int | None = None,
-        n_init: int = 10,
-        max_clusters: int = 15,
-        affinity: AffinityLike = "nearest_neighbors",
-        n_neighbors: int | None = None,
-        gamma: float | None = None,
-        metric: Metric = "euclidean",
-        on_disconnected: OnDisconnected = "connect",
-        approximation: Dictionary | None = None,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.assign_labels = assign_labels
-        self.n_components = n_components
-        self.n_init = n_init
-        self.max_clusters = max_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.metric = metric
-        self.on_disconnected = on_disconnected
-        self.approximation = approximation
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_clusters(self, n_points(X))
