@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from preloaded import Clients, open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
 # Once: pytest's option log_level sets the level again six times a test, which takes half a millisecond.
+os.environ.setdefault("MPLBACKEND", "agg")
 logging.getLogger().setLevel(logging.INFO)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
@@ -165,6 +167,14 @@ def uninstalled():
     accel.uninstall()
 
 
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close the figures of a test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def empty_charts(monkeypatch):
     """Leave out the drawings of matplotlib, which take most of the time of a report.
@@ -172,7 +182,8 @@ def empty_charts(monkeypatch):
     ``test_numbers_shown_equal_the_measures`` draws each chart, ``test_every_kind_of_model_has_a_report``
     those of several models.
     """
-    monkeypatch.setattr("eigenscape.app.report._charts._svg", lambda ax, prefix: "<svg/>")  # noqa: ARG005
+    for module in ("_charts", "comparison"):
+        monkeypatch.setattr(f"eigenscape.app.report.{module}.image", lambda ax: "data:,")  # noqa: ARG005
 
 
 #: What workers of dask import.

@@ -14,7 +14,7 @@ from faults.library import build_library
 pytestmark = pytest.mark.process
 
 HERE = Path(__file__).parent
-KINDS = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
+KINDS = ("csv", "parquet", "arrow", "npy", "npz", "model")
 
 
 @pytest.mark.product

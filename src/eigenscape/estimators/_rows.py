@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 _CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
 
 
-def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
+def check_input(
+    estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False, first_row: int = 0
+) -> Any:
     """Validate input data.
 
     Parameters
@@ -52,6 +54,8 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         Whether the estimator is being fitted.
     chunk : bool
         Whether ``X`` is a chunk of a stream, which is used at once: it is not copied, and may be one row.
+    first_row : int
+        Number of rows before the chunk; errors count rows from the start of the stream.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     """
     name, precomputed, fit = type(estimator).__name__, estimator._is_precomputed(), reset and not chunk
     if not reset and not precomputed and _is_checked(estimator, X):
-        check_numbers(X, missing=estimator._missing)
+        check_numbers(X, missing=estimator._missing, first_row=first_row)
         return X
     named = X
     if not isinstance(X, np.ndarray) and not sparse.issparse(X):
@@ -80,6 +84,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         X,
         reset=reset,
         chunk=chunk,
+        first_row=first_row,
         named=named,
         accept_sparse=estimator._sparse or False,
         accept_large_sparse=True,
@@ -91,7 +96,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         X = with_small_indices(canonical_csr(X))
     if precomputed:
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
-        check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
+        check_precomputed(estimator._precomputed_kind(), X, square=fit and not narrow)
     elif fit:
         equal = _equal_rows(X) if is_sparse(X) else (X[0] == X[-1]).all() and (X[0] == X).all()
         if equal:
@@ -112,7 +117,14 @@ def _is_checked(estimator: BaseEstimator, X: Any) -> bool:
 
 
 def validate_rows(
-    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, named: Any = None, **options: Any
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    chunk: bool = False,
+    first_row: int = 0,
+    named: Any = None,
+    **options: Any,
 ) -> Any:
     """Return ``X`` as floating-point numbers, finite and within range.
 
@@ -125,6 +137,8 @@ def validate_rows(
         Whether the number and names of the features are set, not compared.
     chunk : bool
         Whether ``X`` is one of several chunks, which may be tiny by itself.
+    first_row : int
+        Number of rows before the chunk.
     named : object, optional
         What has the number and names of the features, if ``X`` does not.
     **options
@@ -146,7 +160,8 @@ def validate_rows(
         text = ", ".join(map(repr, _text_columns(X)[:5]))
         remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
         raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
-    check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
+    names = getattr(named, "columns", None)
+    check_numbers(rows, missing=missing, training=reset and not chunk, first_row=first_row, names=names)
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
 
@@ -463,31 +478,6 @@ def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
         )
 
 
-def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -> Any:
-    """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
-    dtype = [np.float64, np.float32]
-    X = checked_sparse(without_mask(X, missing=False))
-    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
-    X = canonical_csr(X) if is_sparse(X) else X
-    bad = _non_finite_rows(X)
-    if len(bad):
-        shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
-        raise ValueError(
-            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from"
-            " the start of the stream. The chunk was not used, and the model of the previous chunks stays"
-            " usable; drop or impute these rows and continue"
-        )
-    check_numbers(X, first_row=first_row)
-    return X
-
-
-def _non_finite_rows(X: Any) -> np.ndarray:
-    if is_sparse(X):
-        wrong = np.flatnonzero(~np.isfinite(X.data))
-        return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
-    return np.flatnonzero(~np.isfinite(X).all(axis=1))
-
-
 class CheckedChunks:
     """The chunks of a stream, validated one by one; empty chunks are skipped.
 
@@ -502,7 +492,7 @@ class CheckedChunks:
         for chunk in self.chunks:
             if _is_empty(chunk):
                 continue
-            chunk = check_chunk(self.estimator, chunk, reset, n_seen)
+            chunk = check_input(self.estimator, chunk, reset, chunk=True, first_row=n_seen)
             n_seen, reset = n_seen + chunk.shape[0], False
             yield chunk
         if n_seen == 0:
