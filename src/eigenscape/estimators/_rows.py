@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 #: Words in the errors of NumPy for objects that are not numbers.
-_CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
+_CONVERSION = (
+    "could not convert",
+    "too large to convert",
+    "Cannot cast",
+    "setting an array element",
+    "argument must be",
+)
 
 
 def check_input(
@@ -148,18 +155,21 @@ def validate_rows(
     if named is None:
         X, named = _open_rows(estimator, X, reset)
     if sparse.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(f"X is a sparse array of {X.ndim} dimensions; pass rows of features")
         checked_sparse(X)
     elif isinstance(X, np.ma.MaskedArray):
         X = without_mask(X, missing)
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, **options}
     try:
         rows = check_array(X, estimator=estimator, input_name="X", **options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
         text = ", ".join(map(repr, _text_columns(X)[:5]))
         remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
-        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
+        kind = ValueError if isinstance(error, OverflowError) else type(error)
+        raise kind(f"X cannot be converted to numbers ({error}); {remedy}") from error
     names = getattr(named, "columns", None)
     check_numbers(rows, missing=missing, training=reset and not chunk, first_row=first_row, names=names)
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
@@ -185,6 +195,9 @@ def _open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[Any, Any]
         not hasattr(X, "__array__") or type(X).__name__ == "RecordBatch"
     ):
         X = optional_import("pyarrow", f"converting a {type(X).__name__} to numbers").table(X)
+    if repeated := _repeated_columns(X):
+        columns = ", ".join(map(repr, repeated[:5]))
+        raise ValueError(f"X has several columns named {columns}; rename or drop all but one")
     if dates := _date_columns(X):
         columns = ", ".join(map(repr, dates[:5]))
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
@@ -319,6 +332,14 @@ def check_unique(X: Any, what: str = "X") -> None:
             f"{what}.var_names are not unique ({len(repeated)} repeated, such as {str(repeated[0])!r}); call"
             " var_names_make_unique()"
         )
+
+
+def _repeated_columns(X: Any) -> list[str]:
+    """Return the names that several columns of a table have."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or callable(names) or len(names) == len(set(names)):
+        return []
+    return [str(name) for name, count in Counter(names).items() if count > 1]
 
 
 def _date_columns(X: Any) -> list[str]:

@@ -17,6 +17,7 @@ from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting
+from eigenscape.graph.near_rows import NearRowIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
@@ -153,7 +154,8 @@ class OrdinalMDS(Estimator):
             if callable(self.metric):
                 check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
-            rows = RowIndex(X if len(first) == n_points(X) else X[first])
+            index = RowIndex if self.metric == "precomputed" else NearRowIndex
+            rows = index(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
             self._model_ = model
             self.embedding_ = self._match_dtype(X, model.coordinates[group])

@@ -46,7 +46,7 @@ def ordinal_isomap(
     lengths = geodesics(graph, n_jobs=n_jobs)
     lengths = (lengths + lengths.T) / 2
     options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
-    return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)
+    return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph)
 
 
 @dataclass(frozen=True, eq=False)

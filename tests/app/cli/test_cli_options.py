@@ -285,9 +285,9 @@ def test_help_shows_ten_options_first_and_the_others_under_headings():
         *("-m", "-d", "--out", "--plot", "--report", "--save", "--force"),
         *("--label", "--columns", "--standardize"),
     ]
-    assert {each.rich_help_panel for each in given} - {None} == {"Reading", "Writing", "Messages"}
+    assert {each.rich_help_panel for each in given} - {None} == {"Reading", "Writing", "Messages", "Cluster"}
     shown = run("embed", "--help").stdout
-    headings = ["Options", "Writing", "Reading", "Messages"]
+    headings = ["Options", "Writing", "Reading", "Messages", "Cluster"]
     places = [shown.index(f" {heading} ─") for heading in headings]
     assert places == sorted(places)
 
