@@ -25,9 +25,8 @@ from eigenscape.dictionary.source import (
     kernel_source,
 )
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._available import available_if
 from eigenscape.estimators._rows import check_features, check_input
-from eigenscape.estimators._running import rowwise, running
+from eigenscape.estimators._running import available_if, rowwise, running
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear
@@ -251,12 +250,6 @@ def fit_by_dictionary(
     if points is not None:
         options = replace(options, members=given_members(points, similarity, rows.X))
     return rows.fit(kernel_source(similarity), options)
-
-
-def width_attributes(kernel: BoundKernel) -> dict[str, float]:
-    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
-    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
-    return {} if gamma is None else {"gamma_": gamma}
 
 
 def dictionary_attributes(

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted, width_attributes
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
     projection_error,
-    width_attributes,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.kernels import kernel_by_name
-from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 
@@ -139,6 +140,20 @@ class KernelPCA(InverseMixin, KernelEstimator):
     True
     """
 
+    n_components: int | None = 2
+    _: KW_ONLY
+    kernel: str | Callable[[Any, Any], float] | Kernel = "rbf"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    order: Order = "value"
+    approximation: Dictionary | None = None
+    inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto"
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("kernel-pca", aliases=("kpca",), memory=Memory(square=1, blocked=True))
     _meaning = "It projects the points on the directions of largest variance in the kernel space."
     _make_inverse = kernel_inverse
@@ -149,48 +164,21 @@ class KernelPCA(InverseMixin, KernelEstimator):
     fit = fit_weighted
     projection_error = projection_error
 
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        kernel: str | Callable[[Any, Any], float] | Kernel = "rbf",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        order: Order = "value",
-        approximation: Dictionary | None = None,
-        inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.order = order
-        self.approximation = approximation
-        self.inverse = inverse
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _embed(self, X: Any, weights: Any = None) -> FitResult:
         check_components(self.n_components, X)
         if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
-        similarity, attributes = self._bind(TrainingRows(X))
+        similarity = self._kernel().bind(X)
+        check_inverse(self, getattr(similarity, "kernel", None))
         n, solver, order = self.n_components, self._solver(), self.order
         model = kernel_pca(similarity, n, solver, order=order, weights=weights)
-        return FitResult(with_components(model, n, order), attributes)
+        return FitResult(with_components(model, n, order), width_attributes(similarity))
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
-        similarity, attributes = self._bind(rows)
+        similarity = rows.bind(self._kernel())
+        check_inverse(self, getattr(similarity, "kernel", None))
         self._solver()  # checks the parameters
         if self.order == "magnitude":
             raise ValueError(
@@ -200,14 +188,11 @@ class KernelPCA(InverseMixin, KernelEstimator):
         options = dictionary_options(self, "additive")
         state = fit_by_dictionary(self, similarity, rows, options)
         model = greedy_embedding(state, options, self.n_components, rows.stored)
-        return FitResult(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+        attributes = dictionary_attributes(state, options, rows.stored)
+        return FitResult(model, {**attributes, **width_attributes(similarity)})
 
-    def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
-        """Bind the kernel to training rows; also return its fitted attributes."""
+    def _kernel(self) -> Kernel:
         check_gamma(self.kernel, self.gamma)
-        kernel = kernel_by_name(
+        return kernel_by_name(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
         )
-        similarity = rows.bind(kernel)
-        check_inverse(self, pairwise_kernel(similarity))
-        return similarity, width_attributes(similarity)
