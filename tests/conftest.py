@@ -9,9 +9,11 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
+import processes
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
@@ -19,6 +21,7 @@ from preloaded import Clients, open_server, replaced_python
 from threadpoolctl import threadpool_limits
 
 # Once: pytest's option log_level sets the level again six times a test, which takes half a millisecond.
+os.environ.setdefault("MPLBACKEND", "agg")
 logging.getLogger().setLevel(logging.INFO)
 logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request hides what failed
 
@@ -66,32 +69,22 @@ def pytest_collection_modifyitems(config, items):
 
 # --- tests that start processes are marked ------------------------------------------------------------------
 
-#: Marks that ``make check`` leaves out.
-_OUTSIDE = {"process", "dask", "browser", "packaging", "pages", "suite"}
-_running = SimpleNamespace(test=None, started=[])
+processes.install()
 
 
-def _note_processes(event, args):
-    # Libraries ask for the processor once: joblib by lscpu, the standard library by uname.
-    if event == "subprocess.Popen" and _running.test is not None and args[0] not in ("lscpu", "uname"):
-        _running.started.append(str(args[0]))
-
-
-sys.addaudithook(_note_processes)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from processes.refuse_unmarked(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Fail a test that starts a process without one of the marks, since ``make check`` must stay fast."""
-    _running.test, _running.started = item, []
-    try:
-        result = yield
-    finally:
-        _running.test = None
-    unmarked = _running.started and not _OUTSIDE & {mark.name for mark in item.iter_markers()}
-    if unmarked:
-        pytest.fail(f"starts {_running.started[0]}; mark the test with pytest.mark.process", pytrace=False)
-    return result
+    return (yield from processes.refuse_unmarked(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    return (yield from processes.refuse_unmarked(item))
 
 
 # Scripts start background processes with SIGINT ignored, which commands under test would inherit.
@@ -165,6 +158,14 @@ def uninstalled():
     accel.uninstall()
 
 
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close the figures of a test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def empty_charts(monkeypatch):
     """Leave out the drawings of matplotlib, which take most of the time of a report.
@@ -172,7 +173,8 @@ def empty_charts(monkeypatch):
     ``test_numbers_shown_equal_the_measures`` draws each chart, ``test_every_kind_of_model_has_a_report``
     those of several models.
     """
-    monkeypatch.setattr("eigenscape.app.report._charts._svg", lambda ax, prefix: "<svg/>")  # noqa: ARG005
+    for module in ("_charts", "comparison"):
+        monkeypatch.setattr(f"eigenscape.app.report.{module}.image", lambda ax: "data:,")  # noqa: ARG005
 
 
 #: What workers of dask import.

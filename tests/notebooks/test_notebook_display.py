@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-import matplotlib
 import numpy as np
 import pytest
 import sklearn
@@ -19,7 +18,6 @@ from eigenscape import (
     LocallyLinearEmbedding,
     MixturePPCA,
     ProjectionPursuit,
-    plot,
 )
 from eigenscape._progress import reporting, stage
 
@@ -43,29 +41,33 @@ def X():
 # --- figures ------------------------------------------------------------------------------------------------
 
 
-def size_of(png: bytes) -> tuple[int, int]:
-    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+@pytest.mark.process
+def test_each_figure_of_a_notebook_is_shown_once(tmp_path, monkeypatch):
+    """A figure appears as the value of a cell, with ``;``, when it is assigned, and with ``plt.show()``."""
+    nbconvert = pytest.importorskip("nbconvert.preprocessors", reason="nbconvert is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    import nbformat.v4 as notebooks
 
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # the kernel sets its own
 
-@pytest.mark.long
-def test_figures_are_displayed_as_the_value_of_a_cell(shell, X):
-    model = PCA(2).fit(X)
-    for shown in (plot.scatter(model), plot.spectrum(model), plot.compare([model, model])):
-        data, metadata = shell.display_formatter.format(shown)
-        assert data["image/png"].startswith(b"\x89PNG")
-        size = metadata["image/png"]
-        assert size_of(data["image/png"]) == (2 * size["width"], 2 * size["height"])
-    assert isinstance(plot.scatter(model), matplotlib.axes.Axes)
-
-
-def test_figures_are_unknown_to_pyplot_and_given_axes_are_left_to_it(shell, X):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.close("all")
-    plot.scatter(PCA(2).fit(X))
-    assert pyplot.get_fignums() == []  # pyplot would display it once more
-    _, ax = pyplot.subplots()
-    assert "image/png" not in shell.display_formatter.format(plot.scatter(PCA(2).fit(X), ax=ax))[0]
-    pyplot.close("all")
+    start = "import numpy as np; from eigenscape import plot; Y = np.eye(4)[:, :2]"
+    cells = {
+        "plot.scatter(Y)": 1,
+        "plot.scatter(Y);": 1,
+        "ax = plot.scatter(Y)": 1,
+        "import matplotlib.pyplot as plt; plot.spectrum(np.arange(4.0)); plt.show()": 1,
+        "plot.compare([Y, Y])": 1,
+        "figure = plot.compare([Y, Y])": 1,
+        "figure, axes = plt.subplots(1, 2); plot.scatter(Y, ax=axes[0]); plot.scatter(Y, ax=axes[1]);": 1,
+        "plot.scatter(Y); plot.scatter(Y);": 2,
+        "ax.figure": 1,
+        "len(plt.get_fignums())": 0,
+    }
+    notebook = notebooks.new_notebook(cells=[notebooks.new_code_cell(code) for code in [start, *cells]])
+    nbconvert.ExecutePreprocessor(timeout=120).preprocess(notebook, {"metadata": {"path": tmp_path}})
+    shown = [sum("image/png" in out.get("data", {}) for out in cell.outputs) for cell in notebook.cells[1:]]
+    assert dict(zip(cells, shown, strict=True)) == cells
+    assert notebook.cells[-1].outputs[0]["data"]["text/plain"] == "0"
 
 
 # --- progress -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Contents of figures. No function uses pyplot."""
+"""Contents of figures."""
 
 from __future__ import annotations
 
@@ -409,12 +409,10 @@ def test_given_axes_and_figures_are_used(iris, model):
 
 @pytest.mark.process
 @pytest.mark.usefixtures("forked_libraries")
-def test_estimators_load_no_plotting_or_dask_and_plots_no_pyplot():
+def test_estimators_load_no_plotting_or_dask():
     code = (
         "import sys, numpy as np; from eigenscape import PCA, Isomap; PCA(1).fit(np.eye(3));"
-        "print(*sys.modules); from eigenscape import plot;"
-        "ax = plot.scatter(np.eye(3), list('abc')); plot.spectrum(np.arange(4.0)); ax.figure.canvas.draw();"
-        "assert 'matplotlib.pyplot' not in sys.modules, 'pyplot was imported'"
+        "print(*sys.modules)"
     )
     allowed = "ignore::DeprecationWarning"  # of pyparsing, in old releases of matplotlib
     command = [sys.executable, "-W", "error", "-W", allowed, "-c", code]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,19 +10,20 @@ import numpy as np
 from eigenscape._parameters import NOT_NEGATIVE
 from eigenscape.estimators._affinity import (
     AffinityMixin,
-    AffinityOptions,
     bind_affinity,
     check_eigenmaps,
     eigenmaps_of_parts,
+    given_affinity,
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence, Metric
-from eigenscape.pieces import Affinity, OnDisconnected, join
+from eigenscape.pieces import Affinity, OnDisconnected
 
 
+@dataclass(eq=False, repr=False)
 class DiffusionMap(AffinityMixin, KernelEstimator):
     r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
 
@@ -167,6 +168,23 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     False
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    affinity: AffinityLike = "nearest_neighbors"
+    alpha: float = 1.0
+    diffusion_time: float = 1
+    gamma: float | None = None
+    n_neighbors: int | None = None
+    metric: Metric = "euclidean"
+    include_diagonal: bool = True
+    target_weight: float = 0.0
+    on_disconnected: OnDisconnected = "connect"
+    independent: bool | Independence = False
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("diffusion-map", aliases=("diffusion", "dmap"), memory=Memory(square=4.5, blocked=True))
     _meaning = (
         "Distances on the map approximate diffusion distances: points are close if a random walk"
@@ -175,48 +193,13 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
     _limits: ClassVar = {"alpha": NOT_NEGATIVE}
     fit = fit_labelled
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        affinity: AffinityLike = "nearest_neighbors",
-        alpha: float = 1.0,
-        diffusion_time: float = 1,
-        gamma: float | None = None,
-        n_neighbors: int | None = None,
-        metric: Metric = "euclidean",
-        include_diagonal: bool = True,
-        target_weight: float = 0.0,
-        on_disconnected: OnDisconnected = "connect",
-        independent: bool | Independence = False,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.affinity = affinity
-        self.alpha = alpha
-        self.diffusion_time = diffusion_time
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.include_diagonal = include_diagonal
-        self.target_weight = target_weight
-        self.on_disconnected = on_disconnected
-        self.independent = independent
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _embed(
         self, X: Any, weights: np.ndarray | None = None, labels: np.ndarray | None = None
     ) -> FitResult:
         n_components, diagonal = self.n_components, self.include_diagonal
-        options, solver = AffinityOptions.of(self, "local"), self._solver()
-        criterion = check_eigenmaps(self, options, weights, labels)
-        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        neighborhood, solver = given_affinity(self, "local"), self._solver()
+        criterion = check_eigenmaps(self, neighborhood, weights, labels)
+        samples = bind_affinity(self, X, neighborhood, n_components, weights)  # graph or kernel
         split = plain = samples.split(self.on_disconnected)  # connected components
         if labels is not None:
             split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
@@ -231,5 +214,4 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
             walks, measures, n_components, solver, criterion, diagonal=diagonal, nonzero=nonzero
         )
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        embedding = join(maps, split, n_components, samples.weights)
-        return samples.result(embedding, plain, n_components, attributes)
+        return samples.result(maps, plain, n_components, attributes)

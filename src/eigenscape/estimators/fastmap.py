@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from eigenscape.methods.pivots import choose_pivots, fastmap
 from eigenscape.options import Metric
 
 
+@dataclass(eq=False, repr=False)
 class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 
@@ -91,28 +93,19 @@ class FastMap(KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_rounds: int = 5
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    random_state: Seed = 0
+    verbose: bool = False
+
     _method = Method("fastmap", memory=Memory(copies=4))
     _meaning = "Points are placed by their distances to pairs of distant points."
     _objects = True
     _sparse_tables = False
     _pairwise_parameter = "metric"
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_rounds: int = 5,
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        random_state: Seed = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_rounds = n_rounds
-        self.metric = metric
-        self.metric_params = metric_params
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
@@ -26,6 +27,7 @@ from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 
@@ -139,6 +141,20 @@ class KernelPCA(InverseMixin, KernelEstimator):
     True
     """
 
+    n_components: int | None = 2
+    _: KW_ONLY
+    kernel: str | Callable[[Any, Any], float] | Kernel = "rbf"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    order: Order = "value"
+    approximation: Dictionary | None = None
+    inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto"
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("kernel-pca", aliases=("kpca",), memory=Memory(square=1, blocked=True))
     _meaning = "It projects the points on the directions of largest variance in the kernel space."
     _make_inverse = kernel_inverse
@@ -148,35 +164,6 @@ class KernelPCA(InverseMixin, KernelEstimator):
     _blocked = True
     fit = fit_weighted
     projection_error = projection_error
-
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        kernel: str | Callable[[Any, Any], float] | Kernel = "rbf",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        order: Order = "value",
-        approximation: Dictionary | None = None,
-        inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.order = order
-        self.approximation = approximation
-        self.inverse = inverse
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: Any = None) -> FitResult:
         check_components(self.n_components, X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,10 +23,11 @@ from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
-from eigenscape.pieces import OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import NAMES
 
 
+@dataclass(eq=False, repr=False)
 class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
@@ -151,6 +153,21 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     (100, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    method: LLEMethod = "standard"
+    reg: float = 1e-3
+    c: float | None = None
+    metric: Metric = "euclidean"
+    graph: Graph | None = None
+    on_disconnected: OnDisconnected = "connect"
+    approximation: Anchors | None = None
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("locally-linear-embedding", aliases=("lle",), memory=Memory(fills_in=True))
     _meaning = (
         "The weights that reconstruct each point from its neighbours are preserved; large distances"
@@ -163,37 +180,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     _max_weight_ratio = 2.0**26  # M is quadratic in the reconstruction weights, and small eigenvalues matter
     _limits: ClassVar = {"c": Limits(1, open=True)}
     fit = fit_weighted
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = None,
-        method: LLEMethod = "standard",
-        reg: float = 1e-3,
-        c: float | None = None,
-        metric: Metric = "euclidean",
-        graph: Graph | None = None,
-        on_disconnected: OnDisconnected = "connect",
-        approximation: Anchors | None = None,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.method = method
-        self.reg = reg
-        self.c = c
-        self.metric = metric
-        self.graph = graph
-        self.on_disconnected = on_disconnected
-        self.approximation = approximation
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         neighborhood, n_components = given_neighborhood(self), self.n_components
@@ -216,16 +202,14 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             from eigenscape.methods.anchors import anchored_lle
 
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
-            attributes = anchor_attributes(model)
-            return graph.result(model, split, n_components, attributes)
+            return graph.result([model], split, n_components, anchor_attributes(model))
         maps = [
             locally_linear_embedding(
                 part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
             )
             for part, gram, measure in zip(split.parts, grams, split.weights_of(graph.weights), strict=True)
         ]
-        embedding = join(maps, split, n_components, graph.weights)
-        return graph.result(embedding, split, n_components)
+        return graph.result(maps, split, n_components)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 
 
+@dataclass(eq=False, repr=False)
 class LocalityPreservingProjection(LinearMixin, Estimator):
     r"""The linear map that varies least along the edges of the neighbourhood graph.
 
@@ -112,32 +114,20 @@ class LocalityPreservingProjection(LinearMixin, Estimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    affine: bool = True
+    n_neighbors: int | None = None
+    metric: str | Callable[..., float] = "euclidean"
+    affinity: Graph | None = None
+    regularization: float = 0.0
+    on_disconnected: Literal["connect", "whole", "raise"] = "connect"
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _edge_weights = "heat"
     _method = Method("locality-preserving-projection", aliases=("lpp",), linear=True)
     _meaning = "The coordinates are linear functions of the rows that keep neighbours close."
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        affine: bool = True,
-        n_neighbors: int | None = None,
-        metric: str | Callable[..., float] = "euclidean",
-        affinity: Graph | None = None,
-        regularization: float = 0.0,
-        on_disconnected: Literal["connect", "whole", "raise"] = "connect",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.affine = affine
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.affinity = affinity
-        self.regularization = regularization
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @by_blocks("locality.fit")
     def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:

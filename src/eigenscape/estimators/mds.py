@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from eigenscape.options import Metric
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 
@@ -110,6 +112,18 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     (1, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    centering: ArrayLike | None = None
+    order: Order = "value"
+    indefinite: Indefinite = "keep"
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("classical-mds", aliases=("mds", "cmds", "pcoa"), memory=Memory(square=1, blocked=True))
     _meaning = "Distances on the map approximate the distances of the data."
     _make_inverse = distance_inverse
@@ -118,31 +132,6 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     _pairwise_parameter = "metric"
     _blocked = True
     fit = fit_weighted
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        centering: ArrayLike | None = None,
-        order: Order = "value",
-        indefinite: Indefinite = "keep",
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.centering = centering
-        self.order = order
-        self.indefinite = indefinite
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_components(self.n_components, X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from eigenscape.estimators._base import FitResult, KernelEstimator
@@ -21,6 +22,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 
+@dataclass(eq=False, repr=False)
 class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 
@@ -119,6 +121,18 @@ class MetricMap(KernelEstimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_landmarks: int | None = None
+    approximation: Landmarks | None = None
+    order: Order = "magnitude"
+    metric: Metric = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("metric-map")
     _meaning = "Points are placed by their distances to a set of reference points."
     _objects = True
@@ -126,38 +140,11 @@ class MetricMap(KernelEstimator):
     _has_landmarks = True
     _pairwise_parameter = "metric"
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_landmarks: int | None = None,
-        approximation: Landmarks | None = None,
-        order: Order = "magnitude",
-        metric: Metric = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        eigen_solver: DenseSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_landmarks = n_landmarks
-        self.approximation = approximation
-        self.order = order
-        self.metric = metric
-        self.metric_params = metric_params
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
-        given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks("auto", "random")
-        if self.approximation is None:
-            given = given.set_params(selection="random")
-        if given.n == "auto" and self.n_landmarks is None:
-            n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+        n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+        given = given_landmarks(self, Landmarks(n_landmarks, "random"))
+        if self.approximation is not None and given.n == "auto":
             given = given.set_params(n=n_landmarks)
         rows = not self._is_precomputed() and X.ndim == 2
         options = check_landmarks(given, self.n_components, X, rows)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from eigenscape.estimators._affinity import AffinityMixin, AffinityOptions, affinity_matrix, bind_affinity
+from eigenscape.estimators._affinity import AffinityMixin, affinity_matrix, bind_affinity, given_affinity
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._clusters import (
     BY_CUT,
@@ -31,11 +31,12 @@ from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import DividedOperator, gram
 from eigenscape.options import Dictionary, Metric
-from eigenscape.pieces import OnDisconnected, join
+from eigenscape.pieces import OnDisconnected
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 
 
+@dataclass(eq=False, repr=False)
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 
@@ -171,6 +172,23 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     (4, (5,), (5, 4))
     """
 
+    n_clusters: int | Literal["auto"] = 8
+    _: KW_ONLY
+    assign_labels: AssignLabels = "kmeans"
+    n_components: int | None = None
+    n_init: int = 10
+    max_clusters: int = 15
+    affinity: AffinityLike = "nearest_neighbors"
+    n_neighbors: int | None = None
+    gamma: float | None = None
+    metric: Metric = "euclidean"
+    on_disconnected: OnDisconnected = "connect"
+    approximation: Dictionary | None = None
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method(
         "spectral-clustering", ("spectral",), clusters="n_clusters", memory=Memory(square=4.5, blocked=True)
     )
@@ -183,49 +201,14 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     _embed_dictionary = map_by_dictionary
     _rule = assignment_rule
 
-    def __init__(
-        self,
-        n_clusters: int | Literal["auto"] = 8,
-        *,
-        assign_labels: AssignLabels = "kmeans",
-        n_components: int | None = None,
-        n_init: int = 10,
-        max_clusters: int = 15,
-        affinity: AffinityLike = "nearest_neighbors",
-        n_neighbors: int | None = None,
-        gamma: float | None = None,
-        metric: Metric = "euclidean",
-        on_disconnected: OnDisconnected = "connect",
-        approximation: Dictionary | None = None,
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.assign_labels = assign_labels
-        self.n_components = n_components
-        self.n_init = n_init
-        self.max_clusters = max_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.metric = metric
-        self.on_disconnected = on_disconnected
-        self.approximation = approximation
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_clusters(self, n_points(X))
-        options, solver, by_cut = AffinityOptions.of(self), self._solver(), self.assign_labels in BY_CUT
+        neighborhood, solver, by_cut = given_affinity(self), self._solver(), self.assign_labels in BY_CUT
         auto = isinstance(self.n_clusters, str)
         most = min(self.max_clusters, n_points(X) - 1) if auto else int(self.n_clusters)
         if self.approximation is not None:
             return cluster_by_dictionary(self, X, weights)
-        samples = bind_affinity(X, options, 1 if auto else n_coordinates(self, most), weights)
+        samples = bind_affinity(self, X, neighborhood, 1 if auto else n_coordinates(self, most), weights)
         separate = self.on_disconnected == "per_component"
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity, attributes = split.parts[0], {}  # the largest component, or all samples
@@ -241,7 +224,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         embed = laplacian_eigenmaps if by_cut else spectral_map
         model = embed(affinity.kernel, n_components, solver, operator=edges, measure=measure)
         require_clusters(model, n_components, n_clusters, split.is_whole)
-        embedding = join([model], split, n_components, samples.weights)
-        result = samples.result(embedding, split, n_components, attributes)
+        result = samples.result([model], split, n_components, attributes)
         edges = edges if measure is None else DividedOperator(edges, measure, -1.0)
         return assign_clusters(self, result, model, edges, n_clusters, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,23 +28,19 @@ def matplotlib(module: str) -> Any:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 5.2)) -> Axes:
-    """Return ``ax``, or the axes of a new figure that is not registered with pyplot."""
-    if ax is not None:
-        return ax
-    figure = new_figure(None, size)
-    from eigenscape.plot._displayed import DisplayedAxes
-
-    return figure.add_subplot(axes_class=DisplayedAxes)
+    """Return ``ax``, or the axes of a new figure of pyplot."""
+    return new_figure(None, size).add_subplot() if ax is None else ax
 
 
 def new_figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
-    """Return ``figure``, or a new one that is not registered with pyplot and that notebooks display."""
+    """Return ``figure``, or a new one of pyplot, which notebooks display once."""
     if figure is not None:
         return figure
-    matplotlib("figure")  # the error names the extra
+    pyplot = matplotlib("pyplot")  # the error names the extra
     from eigenscape.plot._displayed import DisplayedFigure
 
-    return DisplayedFigure(figsize=size, layout="constrained")
+    made: Figure = pyplot.figure(figsize=size, layout="constrained", FigureClass=DisplayedFigure)
+    return made
 
 
 def coordinates_of(model: BaseEstimator) -> np.ndarray:
@@ -115,3 +112,15 @@ def color_bar(ax: Axes | list[Axes], mappable: Any, label: str = "", extend: str
     bar.set_label(label, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color=FAINT, labelcolor=INK)
+
+
+def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
+    """Draw a legend. Handles without a name keep their own label.
+
+    Names are set afterwards: matplotlib skips labels that begin with _ and parses $ as mathematics.
+    """
+    labels = [handle.get_label() if i >= len(names) else str(i) for i, handle in enumerate(handles)]
+    legend = ax.legend(handles, labels, frameon=False, fontsize=8, labelcolor=INK, **options)
+    for text, name in zip(legend.get_texts(), names, strict=False):
+        text.set_parse_math(False)
+        text.set_text(name)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from eigenscape._palette import DENSE, VALUES
 from eigenscape.plot import _figure
 from eigenscape.plot._categories import Categories, find_categories
-from eigenscape.plot._figure import FAINT, INK, MARKERS, PALETTE, draw_points, matplotlib, style_axes
+from eigenscape.plot._figure import FAINT, MARKERS, PALETTE, draw_points, matplotlib, style_axes
 from eigenscape.plot.density import draw_density
 from eigenscape.plot.thumbnails import draw_thumbnails
 
@@ -205,23 +205,17 @@ def _draw_categories(ax: Axes, points: np.ndarray, categories: Categories) -> No
 def draw_legend(ax: Axes, key: ColorKey) -> None:
     """Draw a legend of the categories, if any, and of new points, right of the axes or, without categories,
     on them."""
-    categories = Categories([], np.empty(0, np.intp), [], 0) if key.categories is None else key.categories
-    names = categories.names
-    styles = zip(categories.colors, _markers(categories, key.dense), strict=True)
+    handles, names = [], list[str]()
+    if key.categories is not None:
+        line, style = matplotlib("lines").Line2D, {"linestyle": "", "markersize": 6, "markeredgewidth": 0}
+        styles = zip(key.categories.colors, _markers(key.categories, key.dense), strict=True)
+        handles = [line([], [], marker=marker, color=color, **style) for color, marker in styles]
+        names = [_shorten(name) for name in key.categories.names]
     outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
-    line, style = matplotlib("lines").Line2D, {"linestyle": "", "markersize": 6, "markeredgewidth": 0}
-    handles = [
-        line([], [], marker=marker, color=color, label=str(code), **style)
-        for code, (color, marker) in enumerate(styles)
-    ]
     new = [handle for handle in ax.get_legend_handles_labels()[0] if handle.get_gid() == _NEW_POINTS]
     options: dict[str, Any] = outside if names else {"loc": "best"}
-    options |= {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.3}
-    legend = ax.legend(handles=handles + new, ncols=1 + max(0, len(names) - 1) // 22, **options)
-    # Names are set afterwards: matplotlib skips labels that start with _ and parses $ as mathematics.
-    for text, name in zip(legend.get_texts(), names, strict=False):
-        text.set_parse_math(False)
-        text.set_text(_shorten(name))
+    columns = 1 + max(0, len(names) - 1) // 22
+    _figure.add_legend(ax, handles + new, names, handletextpad=0.3, ncols=columns, **options)
 
 
 def _shorten(name: str) -> str:

@@ -609,7 +609,7 @@ def test_only_parameters_in_use_are_suggested(model, expected):
     ],
 )
 def test_a_gap_is_clear_if_it_is_twice_the_next(values, expected):
-    assert _measures.Spectrum(np.array(values), 2, None, "").clear_gap_after == expected
+    assert _measures.Spectrum(np.array(values), 2, None, "").gap_after(2.0) == expected
 
 
 @pytest.mark.parametrize(("rank", "advised"), [(None, True), (3, True), (2, False)])

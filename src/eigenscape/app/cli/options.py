@@ -99,6 +99,12 @@ class InputOptions:
         "Read the graph obsp[KEY] of an h5ad file: distances or connectivities.", "KEY"
     )
     size: str | None = _reading("Size to which images of a folder are resized.", "HEIGHTxWIDTH")
+    header: bool | None = _reading(
+        "Whether a text table begins with the names of its columns. Default: its first lines tell.",
+        "",
+        "--header/--no-header",
+        show_default=False,
+    )
     kind: str | None = _reading("Contents of the file: rows, distances, affinities or edges.", "KIND")
     stream: bool = _reading(
         "Read in chunks (greedy, pca); the default for files larger than 256 MiB.", default=False

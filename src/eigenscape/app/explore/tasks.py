@@ -21,8 +21,8 @@ from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.models import load, save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
-from eigenscape.app.report._measures import Measures, reconstruction_error
-from eigenscape.app.report._points import as_points
+from eigenscape.app.report._measures import Measures, compare_neighbors, reconstruction_error
+from eigenscape.app.report._points import ReferenceData, as_points
 from eigenscape.app.report._rules import RULES, Case
 from eigenscape.app.report._verdicts import sentences
 from eigenscape.graph.neighbors import neighbor_index
@@ -150,18 +150,15 @@ def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
     """Return the share of neighbours kept and the verdict of reports, or the reason why there are none."""
     n = X.shape[0]
     measures = Measures(max(1, min(TUNING.n_neighbors, (n - 2) // 2)))
-    data, k = (X, plane), measures.n_neighbors
-    options: dict[str, Any] = {"n_samples": min(n, int(np.clip(TUNING.max_distances // n, 100, 1000)))}
     try:
         with stage("neighbours kept"):
-            measures.kept = quality.neighbors_kept(*data, k, **options)
-            measures.trust = quality.sampled_trustworthiness(*data, k, **options)
-            measures.continuity = quality.sampled_continuity(*data, k, **options)
+            reference = ReferenceData(X, "euclidean", np.arange(n), "")
+            vars(measures).update(compare_neighbors(measures, reference, plane, 0))
     except _EXPECTED as error:
         return {"kept_mean": None, "reason": str(error), "verdict": str(error)}
-    verdict = sentences(Case(measures), [RULES["neighborhoods"]])
-    found = {"kept_mean": measures.kept.share.value, "trust": measures.trust.value}
-    return {**found, "verdict": " ".join(verdict)}
+    known: Any = measures
+    verdict = " ".join(sentences(Case(measures), [RULES["neighborhoods"]]))
+    return {"kept_mean": known.kept.share.value, "trust": known.trust.value, "verdict": verdict}
 
 
 def _inverse_error(folder: Path, X: Any) -> float | None:
@@ -186,19 +183,12 @@ def _losses(request: Request, X: Any) -> dict[str, Any]:
     order = np.random.default_rng(0).permutation(n)[: TUNING.refit_rows]
     n_test = max(2, round(TUNING.held_out * len(order)))
     train, test = X[np.sort(order[n_test:])], X[np.sort(order[:n_test])]
-    given = request["parameters"].get("n_components")  # an integer, a share of the variance, a rule or None
-    count = max(TUNING.n_losses, given) if isinstance(given, int) else TUNING.n_losses
     with stage("losses"):
-        for changes in ({"n_components": count}, {}):
-            parameters = {**request["parameters"], **changes}
-            try:
-                model = make_estimator(estimator_class(method), parameters).fit(train)
-                found["loss_training"] = model.loss_curve()
-                found["loss_held_out"] = model.loss_curve(test)
-            except _EXPECTED as error:
-                found["held_out_reason"] = str(error)
-            if found["loss_training"] is not None:
-                break
+        try:
+            model = make_estimator(estimator_class(method), request["parameters"]).fit(train)
+            found |= {"loss_training": model.loss_curve(), "loss_held_out": model.loss_curve(test)}
+        except _EXPECTED as error:
+            found["held_out_reason"] = str(error)
     return found
 
 

@@ -75,13 +75,9 @@ class Tuning:
     n_neighbors: int = 10
     #: Operations of an exact search of all neighbours up to which they are compared for every point unasked.
     max_operations: float = 5e11
-    #: Number of distances of the sampled measures.
-    max_distances: int = 3 * 10**7
     #: Number of rows of further fits.
     refit_rows: int = 1500
     held_out: float = 0.2
-    #: Number of coordinates of the fit whose losses are shown.
-    n_losses: int = 8
 
     # --- worker ---
     #: Seconds between two messages about the progress of a stage.

@@ -1,13 +1,12 @@
-"""Charts of a report: drawings by matplotlib, as SVG elements by the id of their place."""
+"""Charts of a report: drawings by matplotlib, as SVG images by the id of their place."""
 
 from __future__ import annotations
 
+import base64
 import io
-import re
 import warnings
 from collections.abc import Callable
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -16,18 +15,13 @@ from eigenscape._palette import category_colors
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._texts import LIMITS, format_number, shorten
-from eigenscape.plot._figure import FAINT, INK, PALETTE, matplotlib, style_axes
+from eigenscape.plot._figure import FAINT, INK, PALETTE, add_legend, matplotlib, style_axes
 
 _BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
 _SIZE = (5.6, 3.1)
 
-_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 #: Options of matplotlib: text remains text, and equal figures give equal files.
 _OPTIONS = {"svg.fonttype": "none", "svg.hashsalt": "eigenscape"}
-_GEOMETRY = ("d", "x", "y", "width", "height", "transform", "points")
-_DROPPED = ("style", "font-family", "font-stretch", "font-variant", "font-style")
-#: Ink takes the colour of the text, faint ink the colour of lines.
-_PAGE_COLORS = {INK.lower(): "currentColor", "#000000": "currentColor", FAINT.lower(): "#8a949c"}
 
 
 def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: float = 0.2) -> Any:
@@ -52,7 +46,7 @@ def _name(text: str) -> str:
     return short if len(short) <= LIMITS.name_length else f"{short[: LIMITS.name_length - 1]}…"
 
 
-def _spectrum_chart(spectrum: Spectrum) -> str:
+def _spectrum_chart(spectrum: Spectrum) -> Any:
     values = spectrum.values[:30]
     colors = np.where(np.arange(len(values)) < spectrum.n_kept, _BLUE, _GREY)
     colors = np.where(values < 0, _RED, colors)
@@ -65,21 +59,21 @@ def _spectrum_chart(spectrum: Spectrum) -> str:
         ax.set_ylim(low - margin, high + margin)
     elif low < 0:
         ax.axhline(0, color=INK, linewidth=0.8)
-    return _svg(ax, "chart-spectrum")
+    return ax
 
 
-def _residual_chart(residual: Residual, n_coordinates: int) -> str:
+def _residual_chart(residual: Residual, n_coordinates: int) -> Any:
     ax = _axes("number of coordinates", "residual variance")
     ax.plot(residual.counts, residual.values, color=_BLUE, marker="o", markersize=5)
     here = residual.counts == n_coordinates
     ax.plot(residual.counts[here], residual.values[here], color=_BLUE, marker="o", markersize=10)
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
-    return _svg(ax, "chart-residual")
+    return ax
 
 
-def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str:
-    """Return the co-ranking curves of one or several maps, and their expectation for a random map."""
+def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> Any:
+    """Draw the co-ranking curves of one or several maps, and their expectation for a random map."""
     above = 0.15 + 0.2 * -(-(len(curves) + 1) // LIMITS.names_across)
     ax = _axes("size of the neighbourhood", "share preserved", _SIZE[1] + above - 0.2, above=above)
     colors = category_colors(min(20, len(curves))) * 9
@@ -90,45 +84,40 @@ def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> str
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(matplotlib("ticker").StrMethodFormatter("{x:g}"))
     ax.set_ylim(0, 1.02)
-    style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "ncols": LIMITS.names_across}
-    place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0)}
-    # Names are set afterwards: matplotlib skips labels that begin with _ and parses $ as mathematics.
-    legend = ax.legend(ax.lines, [str(i) for i in range(len(ax.lines))], **style, **place)
-    for entry, name in zip(legend.get_texts(), [*curves, "random map"], strict=True):
-        entry.set_parse_math(False)
-        entry.set_text(_name(name))
-    return _svg(ax, "chart-curve")
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.0), "ncols": LIMITS.names_across}
+    add_legend(ax, ax.lines, [_name(name) for name in [*curves, "random map"]], **place)
+    return ax
 
 
-def _loss_chart(loss: Loss) -> str:
+def _loss_chart(loss: Loss) -> Any:
     values = {"training points": loss.training, "held-out points": loss.held_out}
     ax = _axes("", "log likelihood per row" if loss.likelihood else "loss")
     bars = ax.bar(list(values), list(values.values()), color=[_BLUE, _ORANGE], width=0.5)
     ax.bar_label(bars, [format_number(value) for value in values.values()], padding=2, fontsize=9, color=INK)
     ax.margins(y=0.12)
     ax.set_xlim(-0.6, len(values) - 0.4)
-    return _svg(ax, "chart-loss")
+    return ax
 
 
-def _movement_chart(movement: Movement) -> str:
+def _movement_chart(movement: Movement) -> Any:
     known = movement.per_point[np.isfinite(movement.per_point)]
     top = float(np.quantile(known, 0.995)) * 1.05 or 1.0
     ax = _axes("movement, % of the spread of the map", "points")
     ax.hist(100 * np.minimum(known, top), bins=40, range=(0.0, 100 * top), color=_BLUE, rwidth=0.95)
     ax.set_xlim(left=0)
-    return _svg(ax, "chart-movement")
+    return ax
 
 
-def _degree_chart(degrees: np.ndarray) -> str:
+def _degree_chart(degrees: np.ndarray) -> Any:
     step = max(1, (int(degrees.max()) + 1) // 60)
     counts = np.bincount(degrees // step)
     ax = _axes("edges per point", "points")
     ax.bar(np.arange(len(counts)) * step, counts, color=_BLUE, width=0.95 * step)
-    return _svg(ax, "chart-degree")
+    return ax
 
 
-def timing_chart(seconds: dict[str, float]) -> str:
-    """Return a bar for each name, with its seconds."""
+def timing_chart(seconds: dict[str, float]) -> Any:
+    """Draw a bar for each name, with its seconds."""
     names = [_name(name) for name in seconds]
     left = 0.3 + 0.08 * max(len(name) for name in names)  # about the width of a letter
     ax = _axes("seconds", "", 0.9 + 0.34 * len(seconds), left)
@@ -139,14 +128,14 @@ def timing_chart(seconds: dict[str, float]) -> str:
     ax.invert_yaxis()
     ax.margins(x=0.15)
     ax.grid(visible=False)
-    return _svg(ax, "chart-timing")
+    return ax
 
 
 def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) -> dict[str, str]:
-    """Return the charts of all measures that were computed: SVG elements by the id of their place."""
+    """Return the charts of all measures that were computed: addresses of images by the id of their place."""
     residual = m.residual if m.residual is not None and len(m.residual.counts) > 1 else None
     movement = m.movement if m.movement is not None and m.movement.median is not None else None
-    charts: dict[str, tuple[Any, Callable[..., str]]] = {
+    charts: dict[str, tuple[Any, Callable[..., Any]]] = {
         "chart-curve": (m.curve, lambda curve: curve_chart({"this map": curve}, m.n_compared)),
         "chart-spectrum": (m.spectrum, _spectrum_chart),
         "chart-residual": (residual, lambda found: _residual_chart(found, n_coordinates)),
@@ -155,57 +144,13 @@ def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) ->
         "chart-degree": (None if m.graph is None else m.graph.degrees, _degree_chart),
         "chart-timing": (seconds or None, timing_chart),
     }
-    return {place: draw(value) for place, (value, draw) in charts.items() if value is not None}
+    return {place: image(draw(value)) for place, (value, draw) in charts.items() if value is not None}
 
 
-# --- SVG inside a page: no style attributes, no ids, colours of the page ------------------------------------
-
-
-def _svg(ax: Any, prefix: str) -> str:
-    """Return the figure of the axes as an SVG element whose ids begin with ``prefix``.
-
-    The policy of the page forbids style attributes, so they become presentation attributes. Text is escaped
-    by the XML writer. Ink takes the colour of the surrounding text, which is light in dark mode.
-    """
+def image(ax: Any) -> str:
+    """Return the figure of the axes as an SVG image, which a dark page inverts."""
     file = io.BytesIO()
     with warnings.catch_warnings(), matplotlib("").rc_context(_OPTIONS):
         warnings.filterwarnings("ignore", message="Glyph")  # the fonts of the browser are used
         ax.figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    root = ElementTree.fromstring(file.getvalue())
-    for parent in list(root.iter()):
-        for child in [child for child in parent if child.tag in (f"{_SVG}metadata", f"{_SVG}style")]:
-            parent.remove(child)
-    used = set(re.findall(r"#([\w-]+)", file.getvalue().decode("utf-8")))  # ids that are referred to
-    for node in root.iter():
-        given = {**node.attrib, **_presentation(node.attrib.pop("style", ""))}
-        node.tag = node.tag.removeprefix(_SVG)
-        node.attrib = {
-            key.removeprefix(_XLINK): _page_value(key, value, prefix)
-            for key, value in given.items()
-            if key not in _DROPPED and (key != "id" or value in used)
-        }
-        node.text, node.tail = (text if text and text.strip() else None for text in (node.text, node.tail))
-    root.attrib = {"viewBox": root.attrib["viewBox"], "aria-hidden": "true"}
-    root.attrib |= {"stroke-linejoin": "round", "stroke-linecap": "butt"}
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _presentation(style: str) -> dict[str, str]:
-    """Return a style attribute as presentation attributes."""
-    made = dict(part.strip().split(": ", 1) for part in style.split(";") if ":" in part)
-    font = made.pop("font", "")
-    size, weight = re.search(r"([\d.]+)px", font), re.match(r"(\d{3}|bold)\s", font)
-    made |= {"font-size": size[1]} if size else {}
-    return made | ({"font-weight": weight[1]} if weight else {})
-
-
-def _page_value(key: str, value: str, prefix: str) -> str:
-    """Return an attribute as it is in the page: ids with the prefix, two decimals, colours of the page."""
-    if key == "id":
-        return f"{prefix}-{value}"
-    if key in (f"{_XLINK}href", "clip-path"):
-        return value.replace("#", f"#{prefix}-")
-    if key in _GEOMETRY:
-        short = re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
-        return " ".join(short.split())
-    return _PAGE_COLORS.get(value.lower(), value)
+    return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from eigenscape import quality
 from eigenscape._roles import missing_labels
@@ -33,17 +34,11 @@ class Spectrum:
     negative: float | None  # share of the whole spectrum that is negative
     text: str
 
-    @property
-    def gap_after(self) -> int | None:
-        """Number of coordinates before the largest eigengap; None if fewer than three values are known."""
-        return self._largest_gap(1.0)
+    def gap_after(self, factor: float = 1.0) -> int | None:
+        """Return the number of coordinates before the largest eigengap.
 
-    @property
-    def clear_gap_after(self) -> int | None:
-        """Number of coordinates before the largest eigengap if it is twice the second largest, else None."""
-        return self._largest_gap(LIMITS.clear_gap)
-
-    def _largest_gap(self, factor: float) -> int | None:
+        None if fewer than three values are known, or if it is not ``factor`` times the second largest.
+        """
         if len(self.values) < 3 or not np.isfinite(self.values).all():
             return None
         gaps = -np.diff(np.abs(self.values))
@@ -107,14 +102,12 @@ def measure(
     embedding: np.ndarray,
     held_out: Points | None,
     seed: int,
-    shown: np.ndarray,
     metric: str | None = None,
     brief: bool = False,
 ) -> Measures:
     """Compute all measures or, if ``brief``, those that are comparable between models.
 
-    ``shown`` are the points whose stability is measured if it cannot be measured for all. ``metric`` is the
-    metric of the data, by default the one of the model.
+    ``metric`` is the metric of the data, by default the one of the model.
     """
     measures = Measures(max(1, min(LIMITS.n_neighbors, (points.n - 2) // 2)))
     reference = _attempt(lambda: _points.reference_distances(model, points, seed, metric))
@@ -124,12 +117,12 @@ def measure(
     measures.graph = None if brief else _graph_details(model)
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "purity": lambda: _purity(embedding, points.labels, seed),
-        "neighbours": lambda: _neighbors(measures, _known(reference), embedding, seed),
+        "neighbours": lambda: compare_neighbors(measures, _known(reference), embedding, seed),
         "spectrum": lambda: _spectrum(measures, model, wide, subset),
         "reconstruction error": lambda: {"reconstruction": reconstruction_error(model, points, seed)},
         "residual variance": lambda: _residual(model, _known(reference), embedding, wide, subset, seed),
         "loss": lambda: {"loss": _refits.compute_loss(model, points, held_out, seed)},
-        "movement": lambda: {"movement": _refits.movement(model, points, _known(subset), shown, seed)},
+        "movement": lambda: {"movement": _refits.movement(model, points, _known(subset), seed)},
     }
     for name, compute in steps.items():
         if brief and name in ("spectrum", "reconstruction error"):
@@ -184,14 +177,11 @@ def _rank(X: Any, seed: int) -> int:
     if n_columns > LIMITS.rank_columns:
         return n_columns
     rows = _points.as_dense(X[sample_rows(X.shape[0], max(1000, LIMITS.rank_rows * n_columns), seed)])
-    if not np.isfinite(rows).all():
-        return n_columns
-    centred = rows - rows.mean(axis=0)
-    scale = np.abs(centred).max(axis=0)
-    return int(np.linalg.matrix_rank(centred / np.where(scale > 0, scale, 1.0)))
+    finite = np.isfinite(rows).all()
+    return int(np.linalg.matrix_rank(StandardScaler().fit_transform(rows))) if finite else n_columns
 
 
-def _neighbors(
+def compare_neighbors(
     measures: Measures, reference: ReferenceData, embedding: np.ndarray, seed: int
 ) -> dict[str, Any]:
     """Return the neighbours kept, trustworthiness, continuity and the co-ranking curve."""

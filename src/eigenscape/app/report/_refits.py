@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ from eigenscape.app.report._points import Points, UnmeasuredError, has_rows, is_
 from eigenscape.app.report._texts import LIMITS
 from eigenscape.estimators.compact_map import CompactMap
 from eigenscape.exceptions import NotConvergedError, UndefinedKernelError
-from eigenscape.quality import linear_alignment, perturbation_stability
+from eigenscape.quality import perturbation_stability
 from eigenscape.quality.stability import quiet_clone, take
 
 #: Errors that a measure may raise for valid data, and that are shown on the page: the data or the parameters
@@ -24,11 +26,17 @@ from eigenscape.quality.stability import quiet_clone, take
 EXPECTED_ERRORS = (ValueError, NotConvergedError, ArithmeticError, MemoryError)
 
 
-def _failed_fit(error: BaseException) -> UnmeasuredError:
-    """Return the error of a further fit as a reason."""
-    if isinstance(error, (UnmeasuredError, UndefinedKernelError)):
-        return UnmeasuredError(first_line(error))
-    return UnmeasuredError(f"a further fit to some of the points failed: {first_line(error)}")
+@contextmanager
+def further_fits() -> Iterator[None]:
+    """Ignore warnings, which the first fit has given already; a failure is a reason."""
+    try:
+        with _points.without_warnings():
+            yield
+    except (UnmeasuredError, UndefinedKernelError):
+        raise
+    except EXPECTED_ERRORS as error:
+        reason = f"a further fit to some of the points failed: {first_line(error)}"
+        raise UnmeasuredError(reason) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +68,8 @@ def refit_subset(model: BaseEstimator, points: Points, seed: int) -> Subset:
     if len(rows) == points.n:
         return Subset(points.take(rows) if points.stream else points.X, rows, pairwise, "all points")
     text = f"{len(rows)} of the {points.n} points, sampled at random"
-    return Subset(_take(points, rows, rows, pairwise), rows, pairwise, text)
-
-
-def _take(points: Points, rows: np.ndarray, columns: np.ndarray, pairwise: bool) -> Any:
-    """Return the points ``rows`` in the form that a model of the points ``columns`` takes."""
-    return points.take(rows)[:, columns] if pairwise else points.take(rows)
+    some = points.take(rows)
+    return Subset(some[:, rows] if pairwise else some, rows, pairwise, text)
 
 
 def refit(model: BaseEstimator, X: Any, **parameters: Any) -> Any:
@@ -109,25 +113,25 @@ class Loss:
         return None if self.likelihood or self.training <= 0 else self.held_out / self.training
 
 
-def compute_loss(model: BaseEstimator, points: Points, held_out: Points | None, seed: int) -> Loss:
-    """Compute the training and the held-out loss."""
-    if not has_kernel(model) and not _is_density(model):
-        if "stress_" in vars(model):
-            raise UnmeasuredError("an ordinal map has no kernel; see its stress instead")
-        raise UnmeasuredError(f"{type(model).__name__} has no kernel")
-    try:
-        if held_out is None or held_out.stream:
-            return _loss_of_refit(model, points, seed)
-        if is_pairwise(model):
-            reason = "it needs the pairwise values among the held-out points, which are not given"
-            raise UnmeasuredError(reason)
-        rows = sample_rows(held_out.n, LIMITS.refit_rows, seed)
-        training, value = _training_loss(model, points), _mean_loss(model, held_out.take(rows))
-    except EXPECTED_ERRORS as error:
-        raise _failed_fit(error) from error
+def compute_loss(model: Any, points: Points, held_out: Points | None, seed: int) -> Loss:
+    """Compute the loss, or the log likelihood of a density, for training points and for held-out points."""
+    kernel = has_kernel(model)
+    if not kernel and not callable(getattr(model, "score_samples", None)):
+        ordinal = "stress_" in vars(model)
+        reason = "an ordinal map has no kernel; see its stress instead"
+        raise UnmeasuredError(reason if ordinal else f"{type(model).__name__} has no kernel")
+    if held_out is None or held_out.stream:
+        return _loss_of_refit(model, points, seed)
+    if is_pairwise(model):
+        raise UnmeasuredError("it needs the pairwise values among the held-out points, which are not given")
+    rows = sample_rows(held_out.n, LIMITS.refit_rows, seed)
+    few = points.n <= 4 * LIMITS.refit_rows or not has_rows(model, points) or points.stream
+    with further_fits():
+        known = None if few and kernel else points.take(sample_rows(points.n, LIMITS.refit_rows, 0))
+        training, value = _mean_loss(model, known), _mean_loss(model, held_out.take(rows))
     some = len(rows) < held_out.n
     text = f"on {len(rows)} of the {held_out.n} held-out points" if some else "on the held-out points"
-    return Loss(training, value, text, _is_density(model))
+    return Loss(training, value, text, not kernel)
 
 
 def has_kernel(model: BaseEstimator) -> bool:
@@ -135,22 +139,8 @@ def has_kernel(model: BaseEstimator) -> bool:
     return "eigenvalues_" in vars(model) and callable(getattr(type(model), "loss", None))
 
 
-def _is_density(model: BaseEstimator) -> bool:
-    """Return whether the model is a probability density."""
-    return callable(getattr(model, "score_samples", None)) and not has_kernel(model)
-
-
-def _training_loss(model: BaseEstimator, points: Points) -> float:
-    few = points.n <= 4 * LIMITS.refit_rows or not has_rows(model, points) or points.stream
-    if few and not _is_density(model):
-        return _mean_loss(model, None)
-    return _mean_loss(model, points.take(sample_rows(points.n, LIMITS.refit_rows, 0)))
-
-
-def _mean_loss(model: BaseEstimator, X: Any, between: Any = None) -> float:
-    """Return the loss or the mean log likelihood without warnings."""
-    with _points.without_warnings():
-        return float(np.mean(model.score_samples(X))) if _is_density(model) else float(model.loss(X, between))
+def _mean_loss(model: Any, X: Any, between: Any = None) -> float:
+    return float(model.loss(X, between) if has_kernel(model) else np.mean(model.score_samples(X)))
 
 
 def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss:
@@ -158,12 +148,14 @@ def _loss_of_refit(model: BaseEstimator, points: Points, seed: int) -> Loss:
     order = np.random.default_rng(seed).permutation(len(subset.rows))
     n_test = max(2, round(LIMITS.held_out * len(order)))  # a pair at least
     test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
-    training = take(subset.X, train, train, subset.pairwise)
-    again, density = refit(model, training), _is_density(model)
+    known, new = (take(subset.X, rows, train, subset.pairwise) for rows in (train, test))
     among = take(subset.X, test, test, True) if subset.pairwise else None
-    held_out = _mean_loss(again, take(subset.X, test, train, subset.pairwise), among)
+    with further_fits():
+        again = refit(model, known)
+        training = _mean_loss(again, None if has_kernel(again) else known)
+        held_out = _mean_loss(again, new, among)
     text = f"of a further fit to {len(train)} points with {n_test} held out ({subset.text})"
-    return Loss(_mean_loss(again, training if density else None), held_out, text, density)
+    return Loss(training, held_out, text, not has_kernel(again))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,43 +172,12 @@ class Movement:
         return float(np.median(known)) if len(known) else None
 
 
-def movement(model: BaseEstimator, points: Points, subset: Subset, shown: np.ndarray, seed: int) -> Movement:
-    """Measure the movement of the points.
-
-    Up to ``LIMITS.refit_rows`` points a tenth of the training points is exchanged (Bengio sec. 5.3). Beyond,
-    two maps fitted to disjoint samples are compared at the points ``shown``.
-    """
+def movement(model: BaseEstimator, points: Points, subset: Subset, seed: int) -> Movement:
+    """Measure the movement when a tenth of the training points is exchanged (Bengio sec. 5.3)."""
     options: dict[str, Any] = {"fraction": 0.1, "n_repeats": LIMITS.n_repeats, "random_state": seed}
-    try:
-        with _points.without_warnings():
-            if len(subset.rows) < points.n:
-                return _between_samples(model, points, shown, seed)
-            result = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
-    except EXPECTED_ERRORS as error:
-        raise _failed_fit(error) from error
-    text = f"in {LIMITS.n_repeats} repetitions, a tenth of the training points was exchanged"
-    return Movement(result.per_point, f"{text}, and the maps aligned")
-
-
-def _between_samples(model: BaseEstimator, points: Points, shown: np.ndarray, seed: int) -> Movement:
-    """Compare two maps of disjoint samples at the points ``shown``."""
-    order = np.random.default_rng(seed).permutation(points.n)[: 2 * LIMITS.refit_rows]
-    halves = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
-    pairwise = is_pairwise(model)
-    first, second = (
-        np.asarray(
-            refit(model, _take(points, rows, rows, pairwise)).transform(_take(points, shown, rows, pairwise)),
-            dtype=np.float64,
-        )
-        for rows in halves
-    )
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise UnmeasuredError("some points have no finite coordinates on the maps of the samples")
-    distance = np.linalg.norm(linear_alignment(second, first).aligned - first, axis=1)
+    with further_fits():
+        found = perturbation_stability(quiet_clone(model), subset.X, n_left_out=0, **options)
     per_point = np.full(points.n, np.nan)
-    per_point[shown] = distance / np.sqrt(np.mean(np.square(first - first.mean(axis=0)).sum(axis=1)))
-    text = (
-        f"two maps were fitted to disjoint samples of {len(halves[0])} points, the points drawn were"
-        " transformed by both, and the maps were aligned"
-    )
-    return Movement(per_point, text)
+    per_point[subset.rows] = found.per_point
+    text = f"in {LIMITS.n_repeats} repetitions, a tenth of the training points was exchanged"
+    return Movement(per_point, f"{text}, and the maps aligned ({subset.text})")

@@ -194,7 +194,7 @@ class Case:
     @property
     def gap(self) -> int | None:
         """A clear eigengap after the last coordinate, unless the residual variance suggests a number."""
-        gap = None if self.m.spectrum is None else self.m.spectrum.clear_gap_after
+        gap = None if self.m.spectrum is None else self.m.spectrum.gap_after(LIMITS.clear_gap)
         if gap is None or self.n_components is None or gap <= self.n_coordinates:
             return None
         return None if RULES["more_coordinates"].degree(self) == 1 else gap

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
-from eigenscape.app.report._charts import curve_chart, timing_chart
+from eigenscape.app.report._charts import curve_chart, image, timing_chart
 from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._map_data import Drawing
 from eigenscape.app.report._measures import Measures, measure
@@ -126,8 +126,8 @@ def write_comparison(
     remarks = [drawing.remark, aligned, input_remark, drawing.image_remark, omitted_remark]
     curves = {one.name: one.m.curve for one in compared if one.m.curve is not None}
     seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
-    charts = {"chart-curve": curve_chart(curves, first.m.n_compared)} if curves else {}
-    charts |= {"chart-timing": timing_chart(seconds)} if seconds else {}
+    charts = {"chart-curve": image(curve_chart(curves, first.m.n_compared))} if curves else {}
+    charts |= {"chart-timing": image(timing_chart(seconds))} if seconds else {}
     return write_page(
         path,
         force,
@@ -157,7 +157,7 @@ def _compare(
     for name, model in models.items():
         embedding, _ = embed(model, points)
         new = transform_new(model, held_out)
-        measures = measure(model, points, embedding, held_out, seed, drawing.rows, metric, brief=True)
+        measures = measure(model, points, embedding, held_out, seed, metric, brief=True)
         compared.append(ComparedModel(str(name), model, embedding, new, measures, timings.get(name)))
     return compared
 
