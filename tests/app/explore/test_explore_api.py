@@ -228,7 +228,7 @@ def test_spectrum_has_gaps_and_losses(state, client):
     np.testing.assert_allclose(found["gaps"], np.abs(np.diff(values)))
     assert len(found["residuals"]) == len(values)
     assert np.all(np.diff(found["loss_training"]) <= 0)
-    assert len(found["loss_held_out"]) == len(found["loss_training"]) == 8
+    assert len(found["loss_held_out"]) == len(found["loss_training"]) == 6
 
 
 def test_compare_aligns_the_second_map_to_the_first(state, client):
