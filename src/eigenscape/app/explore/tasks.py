@@ -53,17 +53,6 @@ class WorkerData:
         return np.load(path, allow_pickle=False) if path.exists() else None
 
     @cached_property
-    def classes(self) -> np.ndarray:
-        """The labels as classes, None or NaN for rows without a label."""
-        if self.labels is None:
-            raise ValueError("the rows have no labels, from which classes could be learnt")
-        if self.labels.dtype.kind != "U":
-            return self.labels
-        classes = self.labels.astype(object)
-        classes[self.labels == ""] = None
-        return classes
-
-    @cached_property
     def scaler(self) -> Any:
         """The scaler of the rows; sparse rows are not centred."""
         return StandardScaler(with_mean=not is_sparse(self.X)).fit(self.X)
@@ -95,11 +84,11 @@ def fit_map(data: WorkerData, request: Request) -> dict[str, Any]:
     """Fit a method; write the model and its coordinates to the folder of the map."""
     X, cls = data.rows(request["standardize"]), estimator_class(request["method"])
     estimator: Any = make_estimator(cls, request["parameters"])
-    targets: tuple[Any, ...] = ()
-    if needs_labels(request["method"], request["parameters"]):
-        targets = (data.labels if cls._method.groups else data.classes,)
+    labels = data.labels if needs_labels(request["method"], request["parameters"]) else None
+    if labels is not None and labels.dtype.kind == "U" and not cls._method.groups:
+        labels = np.array([label or None for label in labels], dtype=object)
     began = time.perf_counter()
-    estimator.fit(X, *targets)
+    estimator.fit(X, *(() if labels is None else (labels,)))
     seconds = time.perf_counter() - began
     fitted = vars(estimator)
     with stage("coordinates"):
@@ -218,18 +207,6 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     return {}
 
 
-def predict_classes(data: WorkerData, request: Request) -> dict[str, Any]:
-    """Predict the class of every row from the labels and eigenfunctions of all rows."""
-    from eigenscape import EigenfunctionClassifier
-
-    X = data.rows(request["standardize"])
-    with stage("eigenfunctions"):
-        model = EigenfunctionClassifier().fit(X, data.classes)
-        codes = np.searchsorted(model.classes_, model.predict(X))
-    np.save(Path(request["target"]) / "predicted.npy", codes.astype(np.uint16))
-    return {"classes": [str(name) for name in model.classes_]}
-
-
 def suggest(data: WorkerData, request: Request) -> dict[str, Any]:
     """Return suggestions: dimension, neighbours and columns to standardise."""
     return {"suggestions": suggestions(data.X, request["names"])}
@@ -240,6 +217,5 @@ TASKS: dict[str, Callable[[WorkerData, Request], dict[str, Any]]] = {
     "measure": measure_map,
     "movement": measure_movement,
     "scores": score_rows,
-    "predicted": predict_classes,
     "suggestions": suggest,
 }
