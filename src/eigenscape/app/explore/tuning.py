@@ -56,6 +56,13 @@ class Tuning:
     #: Number of characters of a pasted text.
     placed_text: int = 2**20
 
+    # --- security ---
+    #: Connections without a request that has the token, and seconds for which each is kept.
+    waiting_connections: int = 64
+    waiting_seconds: float = 10.0
+    #: Connections that are accepted at once.
+    backlog: int = 32
+
     # --- server ---
     #: Seconds for which running requests are waited for at the end.
     grace_seconds: int = 2
