@@ -140,6 +140,7 @@ class Session:
                 return job
         request = {"method": entry.method, "parameters": to_json(entry.parameters)}
         request |= {"standardize": entry.standardize, "target": str(entry.folder), "per_point": per_point}
+        request["names"] = list(self.data.names)
         return self._submit(kind, request, entry.id)
 
     def suggest(self) -> Job:

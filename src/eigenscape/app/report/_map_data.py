@@ -172,7 +172,7 @@ def _explained_share(X: Any, coordinates: np.ndarray) -> np.ndarray:
 
 def _first_column(encoded: list[dict[str, Any]]) -> int:
     """Return the index of the initial colour column: labels, clusters, or the first further column."""
-    order = "label:", "model:cluster", "extra:", "coordinate:", "model:coordinate 1"
+    order = "label:", "model:cluster", "extra:"
     for group, name in (each.split(":") for each in order):
         for index, column in enumerate(encoded):
             if column["group"] == group and column["name"].endswith(name):
