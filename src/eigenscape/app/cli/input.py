@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ PRECOMPUTED = {
 
 def reader_options(options: InputOptions) -> dict[str, Any]:
     """Return the options for reading that are given, as arguments of :func:`eigenscape.read`."""
-    names = ("label", "id", "encode", "kind", "use_rep", "layer", "obsp")
+    names = ("label", "id", "encode", "header", "kind", "use_rep", "layer", "obsp")
     chosen: dict[str, Any] = {name: getattr(options, name) for name in names}
     for name in ("columns", "exclude"):
         text = getattr(options, name)
@@ -90,7 +90,6 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
     text is encoded and missing values are filled in as in the training rows.
     """
-    import numpy as np
 
     from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.reading import read_selection
@@ -104,8 +103,6 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
 
         selection = known_selection(notes, **given)
     table = read_selection(source, selection, size, options.stream)
-    if isinstance(table.array, np.memmap) and not options.stream:
-        table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
     if table.n_dropped or table.imputation is not None:
         print_missing(table, quiet)
@@ -122,22 +119,6 @@ def read_training_table(source: str, options: InputOptions, quiet: bool) -> Tabl
         rows = _count(shape[0], "row")
         raise CommandError(f"{table.source or source} has {rows}; at least 2 samples are needed")
     return table
-
-
-def is_streamed(X: Any) -> bool:
-    """Return whether rows are read in chunks or are a dask collection."""
-    from eigenscape.distributed import is_collection
-    from eigenscape.streams import as_chunks
-
-    return is_collection(X) or as_chunks(X) is not None
-
-
-def row_chunks(X: Any) -> Iterable[Any]:
-    """Return the chunks of streamed rows; other rows are one chunk."""
-    from eigenscape.streams import as_chunks
-
-    chunks = as_chunks(X)
-    return [X] if chunks is None else chunks
 
 
 def column_roles(table: Table) -> dict[str, Any]:
@@ -161,19 +142,13 @@ def _describe(table: Table) -> str:
 
 
 def _summarize_names(table: Table) -> str:
-    """List the names of columns; numbered ones are joined, and columns of an unusual type are named.
+    """List the names of columns, and those of an unusual type.
 
     A single column of integers among many others, which may not belong to the features, is seen in this way.
     """
-    groups: dict[str, list[str]] = {}
-    for name in table.names:
-        groups.setdefault(re.sub(r"\d+", "0", name), []).append(name)
-    shown: list[str] = []
-    for names in groups.values():
-        shown += names if len(names) < 4 else [f"{names[0]} ... {names[-1]}"]
-    text = ", ".join(shown[:_SHOWN_READ])
-    if len(shown) > _SHOWN_READ:
-        text += f", ..., {shown[-1]}"
+    text = ", ".join(table.names[:_SHOWN_READ])
+    if len(table.names) > _SHOWN_READ:
+        text += f", ..., {table.names[-1]}"
     for kind, word in (("int", "integers"), ("bool", "true or false")):
         odd = [name for name, found in zip(table.names, table.dtypes, strict=False) if found == kind]
         if 0 < len(odd) <= _SHOWN_ODD and len(odd) < len(table.names) / 2:

@@ -41,6 +41,7 @@ class Run:
     display: Display
     command: str = ""  # as it was typed
     model_file: str | None = None
+    folder: bool = False  # whether -o is a folder, which a cluster writes
     seconds: dict[str, float] = field(default_factory=dict)  # of each step
     stages: dict[str, float] = field(default_factory=dict)  # of each stage within the steps
     table: Table = field(init=False)  # standardised, if requested
@@ -52,7 +53,8 @@ class Run:
 
     def __post_init__(self) -> None:
         """Raise CommandError if a target cannot be written."""
-        output.check_targets(self.source, self.writing, self.display, self.model_file)
+        files = replace(self.writing, out=None) if self.folder else self.writing
+        output.check_targets(self.source, files, self.display, self.model_file)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -120,11 +122,11 @@ class Run:
         estimator = fitting.build_estimator(cls, parameters, n_components, table.kind, table.array)
         weights = None if weight is None else fitting.weight_column(table, weight)
         labels = fitting.fit_labels(estimator, table)
-        self.memory = fitting.announce_memory(estimator, table.array, self.display.quiet)
+        self.memory = fitting.announce_memory(estimator, table, self.display.quiet)
         if self.scaler is None and not self.dominant_columns:
             self.dominant_columns = fitting.warn_of_scales(estimator, table)
         with self.step(name or "fit"):
-            self.embedding = fitting.fit_estimator(estimator, table.array, labels, weights)
+            self.embedding = fitting.fit_estimator(estimator, table, labels, weights)
         self.estimator = estimator
         fitting.warn_of_few_points(self.embedding, table, f"{name}: " if name else "")
 
@@ -177,10 +179,6 @@ class Run:
 
         table = self.table
         notes = {**reader.column_notes(table, self.reading), "n_rows": self.n_rows, "command": self.command}
-        if table.labels is not None and len(table.labels) == self.n_rows:
-            notes["training_labels"] = output.label_notes(table.labels)
-            if notes["training_labels"] is None:
-                self.say("the labels are too many for the model file, so that plots of it have none")
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])
