@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.factor_analysis import FactorModel, factor_posterior, fit_factors
@@ -20,7 +19,7 @@ from eigenscape.methods.probabilistic_pca import Posterior
 from eigenscape.methods.tuning import TUNING
 
 
-class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
+class FactorAnalysis(GaussianMixin, LinearMixin):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -109,7 +108,7 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
         *,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components

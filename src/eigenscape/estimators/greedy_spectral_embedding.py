@@ -23,7 +23,7 @@ from eigenscape.estimators._dictionary import (
     width_attributes,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_chunk, check_input
 from eigenscape.estimators._running import by_blocks, fitting, running
 from eigenscape.exceptions import RankError
@@ -236,7 +236,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         degree: float = 3,
         coef0: float = 1,
         inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigenscape._parameters import check_enough
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_rows
 from eigenscape.estimators._method import Method
@@ -22,7 +21,7 @@ from eigenscape.solvers.pairs import canonical_signs
 
 
 @dataclass(eq=False, repr=False)
-class LocalityPreservingProjection(LinearMixin, Estimator):
+class LocalityPreservingProjection(LinearMixin):
     r"""The linear map that varies least along the edges of the neighbourhood graph.
 
     With edge weights :math:`W` and degrees :math:`D` it finds directions :math:`a` in the space of the data

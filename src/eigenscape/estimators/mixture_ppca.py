@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state
 from eigenscape._parameters import check_count, check_enough
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
@@ -37,7 +36,7 @@ from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_direction
 from eigenscape.solvers import SolverConfig
 
 
-class MixturePPCA(LatentMixin, Estimator):
+class MixturePPCA(LatentMixin):
     r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
     Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM that
@@ -129,7 +128,7 @@ class MixturePPCA(LatentMixin, Estimator):
         noise_floor: float = 1e-6,
         tol: float = 1e-7,
         max_iter: int = 500,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         verbose: bool = False,
     ) -> None:
         self.n_mixtures = n_mixtures
@@ -270,9 +269,7 @@ class MixturePPCA(LatentMixin, Estimator):
         """Compute the Akaike information criterion on ``X``; lower is better."""
         return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture_))
 
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw samples from the model.
 
         Parameters

@@ -13,7 +13,7 @@ from eigenscape._parameters import check_parameters
 from eigenscape._progress import stage
 from eigenscape.estimators._base import KernelEstimator
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._method import DenseSolver, Memory, Method
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._rows import check_input, check_weights
 from eigenscape.estimators._running import averaged, by_blocks, fitting, running
 from eigenscape.kernels.base import BoundKernel
@@ -146,7 +146,7 @@ class PCA(LinearMixin, KernelEstimator):
         *,
         whiten: bool = False,
         eigen_solver: DenseSolver = "auto",
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
@@ -25,7 +24,7 @@ from eigenscape.methods.probabilistic_pca import (
 from eigenscape.methods.tuning import TUNING
 
 
-class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
+class ProbabilisticPCA(GaussianMixin, LinearMixin):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -111,7 +110,7 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
         method: Literal["auto", "closed", "em"] = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components

@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import fitting
 from eigenscape.methods.projection_pursuit import (
     INDICES,
@@ -24,7 +23,7 @@ from eigenscape.methods.projection_pursuit import (
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class ProjectionPursuit(LinearMixin, Estimator):
+class ProjectionPursuit(LinearMixin):
     r"""The least normal projections of the data, one at a time.
 
     On whitened data :math:`z` (mean zero, unit covariance) finds unit vectors
@@ -120,7 +119,7 @@ class ProjectionPursuit(LinearMixin, Estimator):
         n_init: int = 10,
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components

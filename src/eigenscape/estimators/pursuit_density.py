@@ -183,9 +183,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         """
         return float(self.score_samples(X).mean())
 
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> np.ndarray:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
         """Draw samples from the model.
 
         Parameters
