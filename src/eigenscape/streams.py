@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenscape._extras import optional_import
+from eigenscape.exceptions import InputFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,19 +49,20 @@ class SlicedChunks:
             yield chunk.reshape(len(chunk), width)
 
     def _slice(self, start: int, stop: int) -> np.ndarray:
-        """Return some rows, mapped separately if they are in a file, so that memory is released."""
+        """Return some rows. Those of a read-only map are read from its file.
+
+        Pages of a map stay in memory, and the process is ended by a signal if another one truncates the file.
+        """
         array = self.array
-        base = getattr(array, "base", None)
-        if not (
-            isinstance(array, np.memmap)
-            and isinstance(base, mmap)
-            and array.filename
-            and array.flags.c_contiguous
-        ):
+        is_map = isinstance(array, np.memmap) and isinstance(array.base, mmap)
+        if not (is_map and array.mode == "r" and array.filename and array.flags.c_contiguous):
             return np.asarray(array[start:stop])
-        offset = array.offset + start * array.strides[0]
         shape = (stop - start, *array.shape[1:])
-        return np.asarray(np.memmap(array.filename, array.dtype, "r", offset, shape))
+        offset = array.offset + start * array.strides[0]
+        rows = np.fromfile(array.filename, array.dtype, int(np.prod(shape)), offset=offset)
+        if rows.size < np.prod(shape):
+            raise InputFileError(f"{array.filename} has become shorter since it was opened; read it again")
+        return rows.reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 
 import dask
 import dask.array as da
@@ -17,11 +20,13 @@ from deadly import PHASES, Deadly, die_when_joining, made_rows, peak_megabytes, 
 from distributed import Client, LocalCluster
 from pyarrow import parquet
 
-from eigenscape import KernelPCA, read
+from eigenscape import KernelPCA
+from eigenscape.app.cli.app import app
+from eigenscape.app.methods import all_methods
 from eigenscape.dictionary import partitions
 from eigenscape.distributed import dictionary, write_parts
 from eigenscape.distributed.cluster import connect
-from eigenscape.exceptions import InputFileError, SchedulerError, WriteError
+from eigenscape.exceptions import WriteError
 from eigenscape.options import Dictionary
 from eigenscape.quality import aligned_error
 
@@ -102,7 +107,7 @@ def test_the_number_of_workers_changes_nothing(client, undisturbed):
         assert_same(numbers_of(model_with().fit(collection())), undisturbed)
 
 
-# --- folders of parts ---------------------------------------------------------------------------------------
+# --- the command line ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -115,57 +120,117 @@ def folder(tmp_path_factory):
     return folder
 
 
-def rows_of(folder):
-    files = sorted(folder.iterdir())
-    return np.concatenate([parquet.read_table(file).to_pandas().to_numpy() for file in files])
+def run(*words):
+    with pytest.raises(SystemExit) as ended:
+        app([str(word) for word in words])
+    return ended.value.code
 
 
-def test_a_folder_is_embedded_part_by_part(client, folder, tmp_path):
-    out = tmp_path / "OUT"
-    X = read(folder, dask=True).array
-    model = KernelPCA(gamma=0.5, approximation=Dictionary(15)).fit(X)
-    assert write_parts(out, model.embedding_, ["x", "y"]) == 900
+def test_a_folder_is_embedded_part_by_part(client, folder, tmp_path, capsys):
+    out, model, again = tmp_path / "OUT", tmp_path / "a.model", tmp_path / "AGAIN"
+    address = client.scheduler.address
+    words = ["-m", "kernel-pca", "--dictionary-size", 15, "--gamma", 0.5, "--dask", address]
+    assert run("embed", folder, *words, "-o", out, "--save", model) == 0
+    said = capsys.readouterr().err
+    assert "900 rows in 6 partitions on 2 core(s): about" in said
+    assert "dask dashboard: http" in said
     assert sorted(file.name for file in out.iterdir()) == [
         f"part-{number:05d}.parquet" for number in range(6)
     ]
+    found = np.concatenate(
+        [parquet.read_table(file).to_pandas().to_numpy() for file in sorted(out.iterdir())]
+    )
     alone = KernelPCA(gamma=0.5, approximation=Dictionary(15)).fit(
         np.concatenate([made_rows(number, ROWS) for number in range(3)])
     )
-    assert aligned_error(rows_of(out), alone.embedding_) < 1e-3
-    with pytest.raises(FileExistsError, match="exists already"):
-        write_parts(out, model.transform(X), ["x", "y"])
-    write_parts(out, model.transform(X), ["x", "y"], force=True)
-    np.testing.assert_allclose(rows_of(out), model.embedding_.compute(), atol=1e-10)
-    assert [file.name for file in tmp_path.iterdir()] == ["OUT"]
+    assert aligned_error(found, alone.embedding_) < 1e-3
+    assert run("transform", model, folder, "--dask", address, "-o", again) == 0
+    placed = np.concatenate(
+        [parquet.read_table(file).to_pandas().to_numpy() for file in sorted(again.iterdir())]
+    )
+    np.testing.assert_allclose(placed, found, atol=1e-10)
+    assert run("embed", folder, *words, "-o", out) == 2  # it is there
+    assert "exists already" in capsys.readouterr().err
+    assert run("embed", folder, *words, "-o", out, "--force", "--quiet") == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["AGAIN", "OUT", "a.model"]
 
 
-def test_a_failure_leaves_no_part_of_the_output(client, folder, tmp_path):
+def test_a_failure_leaves_no_part_of_the_output(client, folder, tmp_path, capsys):
     broken = tmp_path / "BROKEN"
     shutil.copytree(folder, broken)
     rows = made_rows(1, ROWS)
     rows[7, 2] = np.nan
     parquet.write_table(pa.table(dict(zip("abc", rows.T, strict=True))), broken / "3.parquet")
-    model = KernelPCA(approximation=Dictionary(20)).fit(read(folder, dask=True).array)
-    with pytest.raises(ValueError, match=r"partition 6 of X: row\(s\) 7"):
-        write_parts(tmp_path / "OUT", model.transform(read(broken, dask=True).array), ["x", "y"])
-    assert [file.name for file in tmp_path.iterdir()] == ["BROKEN"]
+    model, out = tmp_path / "a.model", tmp_path / "OUT"
+    address = client.scheduler.address
+    assert (
+        run("embed", folder, "-m", "kernel-pca", "--dictionary-size", 20, "--dask", address, "--save", model)
+        == 0
+    )
+    assert run("transform", model, broken, "--dask", address, "-o", out) == 2
+    assert "partition 6 of X: row(s) 7" in capsys.readouterr().err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["BROKEN", "a.model"]
 
 
-def test_a_scheduler_that_does_not_answer_is_one_error():
-    with pytest.raises(SchedulerError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        connect("tcp://127.0.0.1:9", timeout=0.5)
+def test_what_does_not_go_with_dask_is_refused_before_any_work(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(connect, "__defaults__", (0.5,))  # seconds to wait for an answer
+    assert (
+        run(
+            "embed",
+            folder,
+            "-m",
+            "pca",
+            "--dask",
+            "tcp://127.0.0.1:9",
+            "-o",
+            tmp_path / "OUT",
+            "--plot",
+            tmp_path / "a.png",
+        )
+        == 2
+    )
+    assert "--plot needs the rows in memory" in capsys.readouterr().err
+    assert run("embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT") != 0
+    assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+    assert run("embed", folder, "-m", "pca", "--dask", "local", "-o", tmp_path / "no" / "OUT") == 2
+    assert "does not exist; create it first" in capsys.readouterr().err
 
 
-def test_a_folder_of_other_files_is_never_overwritten(tmp_path):
+def test_a_folder_of_other_files_is_never_overwritten(folder, tmp_path, capsys):
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "part-00000.parquet").write_text("old")
     (precious / "thesis.tex").write_text("years of work")
-    with pytest.raises(WriteError, match=r"thesis\.tex, which is not a part-NNNNN"):
+    words = ["embed", folder, "-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force"]
+    assert run(*words, "-o", precious) == 2
+    assert "contains thesis.tex, which is not a part-NNNNN.parquet file" in capsys.readouterr().err
+    with pytest.raises(WriteError, match=r"thesis\.tex"):
         write_parts(precious, da.zeros((3, 2)), ["a", "b"], force=True)
     assert (precious / "thesis.tex").read_text() == "years of work"
-    with pytest.raises(WriteError, match="does not exist; create it first"):
-        write_parts(tmp_path / "no" / "OUT", da.zeros((3, 2)), ["a", "b"])
+
+
+def test_the_output_lies_apart_from_what_is_read_and_saved(folder, tmp_path, capsys):
+    words = ["-m", "pca", "--dask", "tcp://127.0.0.1:9", "--force", "-o"]
+    inputs, model = tmp_path / "IN" / "BIG", tmp_path / "M" / "a.model"
+    shutil.copytree(folder, inputs)
+    model.parent.mkdir()
+    model.write_text("a model")
+    (tmp_path / "link").symlink_to(inputs)
+    for out, how in [
+        (inputs, "is also"),
+        (tmp_path / "link", "is also"),
+        (inputs / "OUT", "is inside"),
+        (inputs.parent, "contains"),
+    ]:
+        assert run("embed", inputs, *words, out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+        assert run("transform", model, inputs, *words[2:], out) == 2
+        assert f"{how} the input" in capsys.readouterr().err
+    assert run("transform", model, inputs, *words[2:], model.parent) == 2
+    assert "contains the model" in capsys.readouterr().err
+    assert run("embed", inputs, *words, tmp_path / "M", "--save", model) == 2
+    assert "contains the target of --save" in capsys.readouterr().err
+    assert sorted(file.name for file in inputs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
 
 
 def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
@@ -191,11 +256,40 @@ def test_a_folder_comes_back_when_its_successor_does_not(tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["OUT"]
 
 
-def test_text_cannot_be_divided_into_partitions(tmp_path):
+def test_what_cannot_be_done_is_refused_before_there_is_a_cluster(folder, tmp_path, capsys):
+    nowhere = ["--dask", "tcp://127.0.0.1:9", "-o", tmp_path / "OUT"]
+    for method in (name for name, cls in all_methods().items() if not cls._method.collections):
+        assert run("embed", folder, "-m", method, *nowhere) == 2
+        assert (
+            f"{method} needs all rows in memory, so it does not work with --dask; embed some"
+            in capsys.readouterr().err
+        )
     table = tmp_path / "rows.csv"
     table.write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(InputFileError, match=r"rows\.csv cannot be divided into partitions"):
-        read(table, dask=True)
+    assert run("embed", table, "-m", "pca", *nowhere) == 2
+    assert (
+        "rows.csv cannot be divided into partitions for several machines; store it as parquet, zarr or npy"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+def test_an_interrupt_is_quiet(tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((1_500_000, 10), dtype=np.float32))
+    words = ["-m", "greedy", "--dictionary-size", "400", "--dask", "local", "-o", "OUT"]
+    code = "from eigenscape.app.cli.app import app\nif __name__ == '__main__':\n    app()\n"
+    (tmp_path / "command.py").write_text(code)
+    command = [sys.executable, "command.py", "embed", "rows.npy", *words]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert "dask dashboard" in said[0]
+        assert "rows in" in said[1]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: workers too
+        assert process.stderr.read() == "interrupted; no file was left half-written\n"
+    assert process.returncode == 130
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["command.py", "rows.npy"]
 
 
 # --- memory -------------------------------------------------------------------------------------------------

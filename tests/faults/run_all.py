@@ -1,8 +1,8 @@
 """``make faults``: damaged files, odd data, kills and failing writes in large numbers; writes docs/faults.md.
 
-Usage: python -m faults.run_all [PART ...] [--files N] [--odd N] [--writes N] [--random N] [--seed S]
-[--processes N]. Parts are files, data, kills and writes. Counts of each batch are stored in build/faults,
-where a run that was interrupted continues. The page is made from the counts of all parts.
+Usage: python -m faults.run_all [PART ...] [--files N] [--valid N] [--odd N] [--writes N] [--random N]
+[--seed S] [--processes N]. Parts are files, valid, data, kills and writes. Counts of each batch are stored in
+build/faults, where a run that was interrupted continues. The page is made from the counts of all parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from faults.kill_commands import COMMANDS
 from faults.library import build_library
-from fuzz import test_odd_data
+from fuzz import test_odd_data, test_valid_tables
 from fuzz.harness import OUTCOMES, run
 from fuzz.seeds import SEEDS
 
@@ -31,10 +31,10 @@ STORE = HERE.parents[1] / "build" / "faults"
 #: Share of the files of each format; those that are read in a child process or unpacked take longer.
 _SHARES = dict.fromkeys(SEEDS, 1.0) | {"h5ad": 0.4, "zarr": 0.6, "images": 0.8, "model": 0.6}
 _WRITTEN = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
-_PARTS = ("files", "data", "kills", "writes")
-_COUNTS = {"files": 100_000, "odd": 5_000, "writes": 1_000, "random": 10, "seed": 1}
+_PARTS = ("files", "valid", "data", "kills", "writes")
+_COUNTS = {"files": 100_000, "valid": 100_000, "odd": 5_000, "writes": 1_000, "random": 10, "seed": 1}
 #: Files and odd data sets of a batch, after which the counts are stored.
-_BATCH = {"files": 5_000, "odd": 1_000}
+_BATCH = {"files": 5_000, "valid": 10_000, "odd": 1_000}
 
 Counts = dict[str, dict[str, int]]
 #: A name, in which all arguments occur, and a function that returns counts.
@@ -52,6 +52,28 @@ def fuzz_files(options: argparse.Namespace) -> Iterator[Batch]:
     for batch in range(max(1, options.files // _BATCH["files"])):
         seed = options.seed + batch
         yield f"files-{seed}-{sum(cases.values())}", partial(count, seed)
+
+
+def read_valid(options: argparse.Namespace) -> Iterator[Batch]:
+    """Read valid tables of known meaning."""
+    size = min(options.valid, _BATCH["valid"])
+
+    def count(start: int) -> Counts:
+        counts, faults = test_valid_tables.run(size, start)
+        print(*faults, sep="\n", file=sys.stderr)
+        rows: Counts = {}
+        for key, number in counts.items():
+            habit, _, outcome = key.rpartition(": ")
+            row = rows.setdefault(
+                f"valid: {habit}", {"tried": 0, "read": 0, "refused": 0, **dict.fromkeys(OUTCOMES, 0)}
+            )
+            row["tried"] += number
+            row["differences" if outcome == "fault" else outcome] += number
+        return rows
+
+    for batch in range(max(1, options.valid // size)):
+        start = options.seed * 1_000_000 + batch * size
+        yield f"valid-{start}-{size}", partial(count, start)
 
 
 def fuzz_data(options: argparse.Namespace) -> Iterator[Batch]:
@@ -153,7 +175,8 @@ Valid files are changed by seeded mutations (bits, numbers, lines, marks, trunca
 archives with valid checksums) and read whole and in chunks. *Exceptions* are errors of other classes.
 *Differences* are files that give another table in chunks than whole, and damaged models that load and compute
 other coordinates. Changed models with valid checksums may raise any error when they are applied; signals and
-hangs count.
+hangs count. *Valid* tables are written in the habits of programs, so that the meaning of each cell is
+known; a difference is a table that means something else and no message that says so.
 
 {inputs}
 
@@ -174,7 +197,7 @@ Each write of a file fails once with ENOSPC, EIO and EINTR. The file is the old 
 
 def page(parts: dict[str, Counts], arguments: str, minutes: float) -> str:
     """Return docs/faults.md."""
-    inputs = {**parts.get("files", {}), **parts.get("data", {})}
+    inputs = {**parts.get("files", {}), **parts.get("valid", {}), **parts.get("data", {})}
     return _TEXT.format(
         tried=sum(row["tried"] for part in parts.values() for row in part.values()),
         minutes=minutes,
@@ -197,7 +220,7 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown part(s) {', '.join(unknown)}; choose from {', '.join(_PARTS)}")
     STORE.mkdir(parents=True, exist_ok=True)
-    runs = {"files": fuzz_files, "data": fuzz_data, "kills": kill, "writes": fail_writes}
+    runs = {"files": fuzz_files, "valid": read_valid, "data": fuzz_data, "kills": kill, "writes": fail_writes}
     for part in options.parts or _PARTS:
         run_part(part, runs[part](options))
     found = {

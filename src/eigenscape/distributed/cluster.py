@@ -6,7 +6,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context, resource_tracker
@@ -24,6 +25,9 @@ _PROTOCOLS = ("tcp", "tls", "ucx", "ws", "wss", "inproc")
 #: Package whose version must be equal everywhere, since models are pickled; and packages whose versions
 #: should be, since their objects are parts of the models.
 _REQUIRED_EQUAL, _RECOMMENDED_EQUAL = "eigenscape", ("numpy", "scipy", "sklearn", "dask", "distributed")
+
+#: Seconds between looks at the workers, and the number of looks without any before it is reported.
+_PERIOD, _LOOKS = 2.0, 3
 
 
 def connect(address: str, timeout: float = 5.0) -> Client:
@@ -144,6 +148,41 @@ def _blocked_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def watched(client: Client, address: str, report: Callable[[str], None]) -> Iterator[None]:
+    """Raise SchedulerError if the scheduler is lost within the block; report if all workers are.
+
+    A computation without workers waits for new ones, which may join at any time.
+    """
+    ended = threading.Event()
+
+    def watch() -> None:
+        without = 0
+        while not ended.wait(_PERIOD):
+            if client.status != "running":
+                continue
+            without = 0 if client.scheduler_info(n_workers=-1)["workers"] else without + 1
+            if without == _LOOKS:
+                report(
+                    f"warning: no worker is left at {address}, and the computation waits for one; start it"
+                    " with 'dask worker', or end with Ctrl-C"
+                )
+
+    thread = threading.Thread(target=watch, name="eigenscape-workers", daemon=True)
+    thread.start()
+    try:
+        yield
+    except Exception as error:
+        if client.status == "running" and getattr(error, "reason", "") != "scheduler-connection-lost":
+            raise
+        raise SchedulerError(
+            f"the connection to the dask scheduler at {address} was lost during the computation; start it and"
+            " its workers and try again"
+        ) from error
+    finally:
+        ended.set()
 
 
 def check_versions(versions: dict[str, Any]) -> None:

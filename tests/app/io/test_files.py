@@ -328,11 +328,15 @@ def test_arrow_types(tmp_path: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("forked_python")
-def test_arrays_are_mapped_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
+def test_arrays_are_copied_and_sparse_arrays_stay_sparse(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", X.astype(np.float32))
     table = read(tmp_path / "a.npy")
-    assert isinstance(table.array, np.memmap)
     assert table.array.dtype == np.float32
+    streamed = read(tmp_path / "a.npy", stream=True).array
+    (tmp_path / "a.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:200])  # while both are in use
+    np.testing.assert_array_equal(table.array, X.astype(np.float32))
+    with pytest.raises(InputFileError, match="has become shorter"):
+        list(streamed)
     np.save(tmp_path / "i.npy", np.arange(6).reshape(3, 2))
     assert read(tmp_path / "i.npy").array.dtype == np.float64
     np.save(tmp_path / "images.npy", np.arange(24.0).reshape(2, 3, 4))
@@ -684,6 +688,48 @@ model = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(20), gamma=1e-3
 peak = next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))
 print(json.dumps({"n": int(model.n_samples_seen_), "peak": peak}))
 """
+
+
+HEADERS = {
+    "0,1,2\n0.5,1.5,2.5\n3.5,4.5,5.5\n": (2, ("0", "1", "2"), "are names"),
+    "0,1,2\n3,4,5\n6,7,8\n": (3, ("x0", "x1", "x2"), "are values"),
+    "1,2,3\n4,5,6\n": (2, ("x0", "x1", "x2"), "are values"),
+    "2001,2002,2003\n4,5,6\n7,8,9\n": (2, ("2001", "2002", "2003"), "are names"),
+    "3,1,2\n4.5,5,6\n": (2, ("x0", "x1", "x2"), ""),
+    "a,b\n1,2\n3,4\n": (2, ("a", "b"), ""),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("text", HEADERS)
+def test_numbers_in_the_first_line(tmp_path: Path, text: str, stream: bool) -> None:
+    n_rows, names, decision = HEADERS[text]
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    table = read(path, stream=stream)
+    rows = np.concatenate(list(table.array)) if stream else table.array
+    assert (len(rows), table.names) == (n_rows, names)
+    said = [remark for remark in table.remarks if "first line" in remark]
+    assert [("are names" if "header=False" in each else "are values") for each in said] == [decision][
+        : len(said)
+    ]
+    assert bool(said) == bool(decision)
+    n_lines = text.count("\n")
+    assert len(read(path, header=True).array) == n_lines - 1
+    if "a" not in text:
+        assert len(read(path, header=False).array) == n_lines
+
+
+def test_row_names_are_unique(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a;b\n" + "".join(f"{i};{i / 2};1\n" for i in range(1, 80)))
+    assert read(path).id_name == "row"
+    path.write_text(path.read_text() + "5;2.5;1\n")  # a repeated number, in no line of the sample
+    with pytest.raises(InputFileError, match="neither row names"):
+        read(path)
+    path.write_text("a,b\n1,5,2,5\n2,5,3,5\n")
+    with pytest.raises(InputFileError, match="line 2 has 4 cells instead of 2"):
+        read(path)
 
 
 @pytest.mark.process

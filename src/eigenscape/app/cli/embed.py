@@ -8,6 +8,7 @@ import typer
 
 from eigenscape.app.cli import options
 from eigenscape.app.cli.errors import CommandError, format_error, print_message
+from eigenscape.app.cli.fitting import build_estimator
 from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions
 from eigenscape.app.cli.output import write_plot, write_rows
 from eigenscape.app.cli.run import Run
@@ -30,6 +31,7 @@ def embed(
     writing: OutputOptions,
     reading: InputOptions,
     display: Display,
+    dask: options.Dask = None,
 ) -> None:
     """Fit a method to the rows of a file; write coordinates, a plot, a report or the model.
 
@@ -40,6 +42,7 @@ def embed(
         eigenscape embed iris.csv -m lle --standardize --label species -d 3 -o map.parquet
         eigenscape embed distances.csv -m mds --metric precomputed -o map.csv
         eigenscape embed large.npy -m greedy --dictionary-size 500 -o map.npy
+        eigenscape embed BIG/ -m kernel-pca --dictionary-size 500 --dask local -o OUT/
         cut -d, -f1-4 iris.csv | eigenscape embed - -m pca -o - | head
 
     The parameters of the method are further options: `eigenscape embed -m isomap --help` lists them.
@@ -48,6 +51,12 @@ def embed(
         raise CommandError("nothing to write: give -o OUT for coordinates, --plot, --report or --save")
     cls = estimator_class(method)
     chosen = options.chosen_parameters(ctx, cls)
+    if dask is not None:
+        from eigenscape.app.cli.distributed import embed_on_cluster
+
+        estimator = build_estimator(cls, chosen, dimensions, "rows")
+        run = Run(source, reading, writing, display, ctx.meta[options.COMMAND], folder=True)
+        return embed_on_cluster(dask, run, estimator)
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     table = run.read(cls, chosen)
     run.fit(cls, chosen, dimensions)

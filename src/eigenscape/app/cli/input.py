@@ -37,7 +37,7 @@ PRECOMPUTED = {
 
 def reader_options(options: InputOptions) -> dict[str, Any]:
     """Return the options for reading that are given, as arguments of :func:`eigenscape.read`."""
-    names = ("label", "id", "encode", "kind", "use_rep", "layer", "obsp")
+    names = ("label", "id", "encode", "header", "kind", "use_rep", "layer", "obsp")
     chosen: dict[str, Any] = {name: getattr(options, name) for name in names}
     for name in ("columns", "exclude"):
         text = getattr(options, name)
@@ -90,7 +90,6 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
     ``notes`` describe the columns that a model was fitted to: label and id are used if the file has them, and
     text is encoded and missing values are filled in as in the training rows.
     """
-    import numpy as np
 
     from eigenscape.app.io.column_selection import ColumnSelection
     from eigenscape.app.io.reading import read_selection
@@ -104,8 +103,6 @@ def read_table(source: str, options: InputOptions, quiet: bool, notes: dict[str,
 
         selection = known_selection(notes, **given)
     table = read_selection(source, selection, size, options.stream)
-    if isinstance(table.array, np.memmap) and not options.stream:
-        table = replace(table, array=np.asarray(table.array))  # estimators fit a memmap in chunks
     print_message(f"read {table.source or source}: {_describe(table)}", quiet)
     if table.n_dropped or table.imputation is not None:
         print_missing(table, quiet)

@@ -51,6 +51,16 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file writte
 Dimensions = Annotated[
     int | None, option("-d", help="Number of coordinates. Default: 2.", metavar="N", min=1)
 ]
+Dask = Annotated[
+    str | None,
+    option(
+        "--dask",
+        help="Run on a dask cluster: tcp://HOST:PORT of its scheduler, or local. INPUT is parquet, zarr or"
+        " npy, OUT a folder.",
+        metavar="ADDRESS",
+        rich_help_panel="Cluster",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,12 @@ class InputOptions:
         "Read the graph obsp[KEY] of an h5ad file: distances or connectivities.", "KEY"
     )
     size: str | None = _reading("Size to which images of a folder are resized.", "HEIGHTxWIDTH")
+    header: bool | None = _reading(
+        "Whether a text table begins with the names of its columns. Default: its first lines tell.",
+        "",
+        "--header/--no-header",
+        show_default=False,
+    )
     kind: str | None = _reading("Contents of the file: rows, distances, affinities or edges.", "KIND")
     stream: bool = _reading(
         "Read in chunks (greedy, pca); the default for files larger than 256 MiB.", default=False

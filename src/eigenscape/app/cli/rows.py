@@ -38,6 +38,7 @@ def transform(
     writing: Annotated[OutputOptions, Only("out", "plot", "force", "spreadsheet_safe")],
     reading: Annotated[InputOptions, Only("label", "id", "missing", "stream")],
     display: Display,
+    dask: options.Dask = None,
 ) -> None:
     """Compute the coordinates of new rows with a saved model.
 
@@ -47,10 +48,16 @@ def transform(
 
         eigenscape transform iris.model new.csv -o new-map.csv
         eigenscape transform iris.model new.csv -o new-map.csv --plot new-map.png
+        eigenscape transform iris.model BIG/ --dask tcp://10.0.0.1:8786 -o OUT/
         tail -n +2 new.csv | eigenscape transform iris.model - -o -
     """
     if not (writing.out or writing.plot):
         raise CommandError("nothing to write: give -o OUT for coordinates, or --plot")
+    if dask is not None:
+        from eigenscape.app.cli.distributed import transform_on_cluster
+
+        run = Run(source, reading, writing, display, model_file=model_file, folder=True)
+        return transform_on_cluster(dask, run)
     run = Run(source, reading, writing, display, model_file=model_file)
     with run.step("loading"):
         saved = load_map(model_file)

@@ -41,6 +41,7 @@ class Run:
     display: Display
     command: str = ""  # as it was typed
     model_file: str | None = None
+    folder: bool = False  # whether -o is a folder, which a cluster writes
     seconds: dict[str, float] = field(default_factory=dict)  # of each step
     stages: dict[str, float] = field(default_factory=dict)  # of each stage within the steps
     table: Table = field(init=False)  # standardised, if requested
@@ -52,7 +53,8 @@ class Run:
 
     def __post_init__(self) -> None:
         """Raise CommandError if a target cannot be written."""
-        output.check_targets(self.source, self.writing, self.display, self.model_file)
+        files = replace(self.writing, out=None) if self.folder else self.writing
+        output.check_targets(self.source, files, self.display, self.model_file)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:

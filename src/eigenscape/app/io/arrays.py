@@ -34,12 +34,21 @@ _MANY_EMPTY_ROWS = 2**20
 
 
 def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
-    """Read a memory-mapped array, without pickles."""
+    """Read an array, without pickles; a stream reads its rows from the file in each iteration.
+
+    The rows are copied: a process that reads a mapped file which another one truncates is ended by a signal.
+    """
     with named_damage(
         f"{path} is truncated or not an npy file of numbers",
         "; pickles and arrays of objects are not loaded, because loading them can execute arbitrary code",
     ):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not stream:
+            require(
+                path.stat().st_size,
+                f"reading {path}",
+                "use stream=True with an estimator that learns from chunks",
+            )
+        array = np.load(path, mmap_mode="r" if stream else None, allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise InputFileError(f"{path} is an npz archive; rename it with the extension .npz")
     return table_from_array(Table(array, source=str(path)), selection, stream)

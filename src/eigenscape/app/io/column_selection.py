@@ -32,6 +32,7 @@ class ColumnSelection:
     missing: str = "error"
     exclude: tuple[str, ...] = ()
     encode: str | None = None
+    header: bool | None = None  # whether a text table begins with names; None if its cells tell
     kind: str | None = None  # meaning of the numbers; None if it may be asked about
     part: tuple[str, str] | None = None  # of an AnnData file: ("obsm", key), ("layers", key), ("obsp", key)
     #: Of the data that a model was fitted to: features, which are neither label nor id; label and id, used if
@@ -54,6 +55,7 @@ class ColumnSelection:
         use_rep: str | None = None,
         layer: str | None = None,
         obsp: str | None = None,
+        header: bool | None = None,
     ) -> ColumnSelection:
         """Check the options of :func:`eigenscape.read` and return the selection.
 
@@ -73,7 +75,7 @@ class ColumnSelection:
             kind = "distances" if "distances" in chosen[0][1].casefold() else "affinities"
         part = chosen[0] if chosen and chosen[0] != ("obsm", "X") else None
         columns = None if columns is None else tuple(columns)
-        return ColumnSelection(columns, label, id, missing, tuple(exclude), encode, kind, part)
+        return ColumnSelection(columns, label, id, missing, tuple(exclude), encode, header, kind, part)
 
     def complete(self, names: Sequence[str], source: str, by_name: bool = True) -> ColumnSelection:
         """Use the label and id of the model, or columns of these names, unless others are requested.

@@ -47,6 +47,7 @@ class ColumnarSource:
     of empty lists has no values. Lists of lists, structures and maps are neither features nor labels.
     """
 
+    remarks: tuple[str, ...] = ()
     first_line: int | None = None
 
     def __init__(self, path: Path, selection: ColumnSelection, stream: bool) -> None:

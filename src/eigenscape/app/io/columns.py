@@ -20,9 +20,10 @@ from eigenscape.exceptions import InputFileError
 #: Cells of a text table that mark a missing number; among words, "none" is a word.
 MISSING_CELLS = (*MISSING_WORDS, "NAN", "-nan", "-NaN", "Null", "None", "none", "NONE")
 _TRUE, _FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
-#: A number with a decimal point or comma.
-NUMBER = r"^\s*[-+]?((\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|(?i:inf(inity)?|nan))\s*$"
-_AMOUNT = r"^[-+]?[$€£¥]?\s*[-+]?\d+([.,]\d+)*\s*[%‰$€£¥]?$"
+#: A number with a decimal point or comma, perhaps with a typographic minus sign.
+_MINUS = "\N{MINUS SIGN}"
+NUMBER = rf"^\s*[-+{_MINUS}]?((\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|(?i:inf(inity)?|nan))\s*$"
+_AMOUNT = r"^\(?[-+]?[$€£¥]?\s*[-+]?\d+([.,'’ \x{a0}\x{202f}]\d+)*([dD][-+]?\d+)?\s*[%‰$€£¥]?\)?$"
 _INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
@@ -64,6 +65,7 @@ def to_numbers(
 ) -> pa.ChunkedArray | None:
     """Convert cells to the first of ``types`` that represents all; None if none does."""
     cells = compute.replace_substring_regex(null_missing(cells), r"^\+([\d.,])", r"\1")
+    cells = compute.replace_substring_regex(cells, rf"^{_MINUS}([\d.,])", r"-\1")
     if decimal == ",":  # a point is no part of a number then: 1.234 may be a thousand
         cells = compute.replace_substring(compute.replace_substring(cells, ".", "_"), ",", ".")
     for dtype in types:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,7 +25,9 @@ _SUFFIX, _ASIDE = ".eigenscape-part", "-old"
 _PART = re.compile(r"part-\d{5,}\.parquet")
 
 
-def check_folder(path: str | Path, force: bool = False) -> Path:
+def check_folder(
+    path: str | Path, force: bool = False, separate: Mapping[str, str | Path] | None = None
+) -> Path:
     """Check that a folder of parts can be written, before any work is done.
 
     Parameters
@@ -34,6 +36,8 @@ def check_folder(path: str | Path, force: bool = False) -> Path:
         The folder to write.
     force : bool, default=False
         Whether an existing folder of parts may be replaced. A folder with other files is never replaced.
+    separate : mapping of str to path, optional
+        Paths that must not be the folder, inside it or contain it, by a description for the error message.
 
     Returns
     -------
@@ -48,6 +52,11 @@ def check_folder(path: str | Path, force: bool = False) -> Path:
         If the folder cannot be written.
     """
     target = Path(os.path.realpath(Path(path).expanduser()))
+    for what, other in (separate or {}).items():
+        place = Path(os.path.realpath(Path(other).expanduser()))
+        if target == place or place in target.parents or target in place.parents:
+            how = "is also" if target == place else "contains" if target in place.parents else "is inside"
+            raise WriteError(f"{path} {how} {what}, {other}; choose another folder for the parts")
     _restore(target)
     if target.exists() and not target.is_dir():
         raise WriteError(f"{path} is a file; use a folder for the parts")

@@ -128,6 +128,12 @@ def last_row_end(content: bytes, delimiter: str) -> int:
     return 0 if newline == b"\r" and end == len(content) else end  # \r may be half of \r\n
 
 
+def last_value_end(content: bytes, end: int) -> int:
+    """Return the position after the last row that is not empty, or ``end`` if there is none."""
+    value = len(content[:end].rstrip(_NEWLINES))
+    return min(end, value + (2 if content[value : value + 2] == b"\r\n" else 1)) if value else end
+
+
 def _has_rows(text: bytes, delimiter: str, n_columns: int) -> bool:
     """Return whether the complete lines within a cell all have as many cells as the rows of the table."""
     lines = text.split(_newline(text))[1:-1]

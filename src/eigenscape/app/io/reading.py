@@ -27,6 +27,7 @@ def read(
     obsp: str | None = None,
     size: int | tuple[int, int] | None = None,
     kind: str | None = None,
+    header: bool | None = None,
     missing: str = "error",
     stream: bool = False,
     dask: bool = False,
@@ -67,6 +68,10 @@ def read(
         Meaning of the numbers. Matrices of distances or affinities are checked: square, symmetric,
         non-negative; distances have a zero diagonal. Edges are rows with source, target and optionally
         weight; the array is the symmetric sparse matrix of weights.
+    header : bool, optional
+        Whether the first line of a text table contains the names of its columns. If None, its cells tell: a
+        word above numbers is a name, and so are 0, 1, 2, ... as pandas writes them, and years or wavelengths
+        above numbers of another kind. ``remarks`` of the result name a decision about numbers.
     missing : {"error", "drop", "keep", "mean"}, default="error"
         Treatment of rows with missing or infinite values: raise an error; drop them (``rows`` of the result
         are then the indices of the others); keep NaN for estimators that support it; or fill in the mean of
@@ -108,7 +113,7 @@ def read(
     [(3, 2)]
     """
     selection = ColumnSelection.from_options(
-        columns, label, id, missing, exclude, encode, kind, use_rep, layer, obsp
+        columns, label, id, missing, exclude, encode, kind, use_rep, layer, obsp, header
     )
     if not dask:
         return read_selection(path, selection, size, stream)

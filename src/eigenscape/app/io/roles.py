@@ -38,6 +38,7 @@ class ColumnSource(Protocol):
     source: str
     selection: ColumnSelection  # with the label and the id that the file has by name
     columns: dict[str, Column]  # in the order of the file
+    remarks: tuple[str, ...]  # on the layout of the file
     first_line: int | None  # line of the first row in a text file
 
     def read(self, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
@@ -76,15 +77,15 @@ def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     kept = [name for name in kinds if name not in excluded]
     fixed = {selection.label, *(selection.columns or ()), *selection.known_columns}
     text = [name for name in kept if kinds[name] in ("text", "other") and name not in fixed]
-    remarks = _remarks(source, kept, kinds)
+    remarks = (*source.remarks, *_remarks(source, kept, kinds))
     if selection.id is None:
         words = (name for name in text if kinds[name] == "text" and not columns[name].has_units)
         selection = replace(selection, id=next((name for name in words if columns[name].is_unique), None))
     features = _find_features(source, selection, kinds)
     label = selection.label
     if label is None and selection.known_label is None and selection.encode is None:
-        repeated = (name for name in text if columns[name].has_repeats and name != selection.id)
-        label = next(repeated, None)
+        repeated = (name for name in text if columns[name].has_repeats and not columns[name].has_units)
+        label = next((name for name in repeated if name != selection.id), None)
     names: list[str] = []
     dtypes: list[str] = []
     for name, categories in features.items():

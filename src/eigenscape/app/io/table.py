@@ -33,7 +33,7 @@ class Table:
 
     Attributes
     ----------
-    array : ndarray, memmap, csr_array, dask array or iterable of chunks
+    array : ndarray, csr_array, dask array or iterable of chunks
         The numbers, of shape (n_samples, n_features). With ``stream=True``, an iterable of arrays of rows
         that can be iterated repeatedly.
     labels : ndarray of shape (n_samples,) or None

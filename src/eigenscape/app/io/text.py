@@ -17,9 +17,15 @@ from eigenscape._memory import require
 from eigenscape.app.io.arrow import compute, csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
-from eigenscape.app.io.guards import check_expansion, check_quotes, encoding_error, last_row_end
+from eigenscape.app.io.guards import (
+    check_expansion,
+    check_quotes,
+    encoding_error,
+    last_row_end,
+    last_value_end,
+)
 from eigenscape.app.io.table import COMPRESSED
-from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout
+from eigenscape.app.io.text_layout import HEAD_BYTES, TextLayout, blanks_to_tabs, find_layout, row_names_error
 from eigenscape.exceptions import InputFileError
 
 #: Bytes of a block of rows when a text file is streamed.
@@ -100,11 +106,13 @@ class TextSource:
     ) -> None:
         if not stream:
             content = b"".join(read_chunks(content, source, whole=True)).lstrip(_NEWLINES)
+            content = content[: last_value_end(content, len(content))]
         self.content, self.source = content, source
         head = content if isinstance(content, bytes) else self._head()
         if not head.strip():
             raise InputFileError(f"{source} is empty")
-        self.layout = find_layout(head, source, delimiter)
+        self.layout = find_layout(head, source, delimiter, selection.header, selection.known_columns)
+        self.remarks = self.layout.remarks
         self.first_line: int | None = 1 + self.layout.header
         if self.layout.row_names and selection.id is None:
             selection = replace(selection, id=self.layout.names[0])
@@ -153,6 +161,9 @@ class TextSource:
         last = columns[self.layout.names[-1]]
         if not last.n_rows:
             raise InputFileError(f"{self.source} has a header and no rows")
+        first = columns[self.layout.names[0]]
+        if self.layout.longer and not (first.is_counter if first.marks else first.is_unique):
+            raise row_names_error(self.source)
         if self.layout.trailing and len(columns) > 1 and not last.n_values:
             del columns[self.layout.names[-1]]
         return columns
@@ -184,7 +195,7 @@ class TextSource:
             if profiling and b'"' in content:
                 check_quotes(content, layout.delimiter, len(layout.names), self.source, n_lines)
             rows = blanks_to_tabs(content) if layout.by_blanks else content
-            if not rows.lstrip(_NEWLINES):
+            if not rows.lstrip(_NEWLINES) and len(layout.names) > 1:
                 continue
             block = parse_text(rows, layout, self.source, names, types, before)
             if profiling:
@@ -204,6 +215,8 @@ class TextSource:
             rest = rest + chunk if started else (rest + chunk).lstrip(_NEWLINES)
             started = started or bool(rest)
             end = last_row_end(rest, layout.delimiter) if len(rest) >= BLOCK_BYTES else 0
+            if len(layout.names) == 1:
+                end = last_value_end(rest, end)
             if end:
                 yield rest[:end], n_lines
                 n_lines += rest.count(b"\n", 0, end)
@@ -212,8 +225,8 @@ class TextSource:
                 check_quotes(rest, layout.delimiter, len(layout.names), self.source, n_lines)
                 if len(rest) > _MAX_ROW_BLOCKS * BLOCK_BYTES:
                     raise InputFileError(f"{self.source}: a row has more than {format_bytes(len(rest))}")
-        if rest:
-            yield rest, n_lines
+        if rest.strip(_NEWLINES):
+            yield rest[: last_value_end(rest, len(rest))], n_lines
 
 
 def parse_text(
@@ -263,7 +276,11 @@ def parse_text(
     )
     is_first = n_lines_before is None
     reading = csv.ReadOptions(column_names=list(layout.names), skip_rows=int(is_first and layout.header))
-    parsing = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in content)
+    parsing = csv.ParseOptions(
+        delimiter=layout.delimiter,
+        newlines_in_values=b'"' in content,
+        ignore_empty_lines=len(layout.names) > 1,  # in a single column they are missing values
+    )
     try:
         table = csv.read_csv(pa.BufferReader(memory), reading, parsing, converting)
     except pa.ArrowInvalid:  # a row is longer than a block of pyarrow, or has another number of cells

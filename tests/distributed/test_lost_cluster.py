@@ -1,4 +1,4 @@
-"""Clusters whose connections are encrypted."""
+"""Clusters that are lost during a computation, and encrypted ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from deadly import run_quietly
 from distributed.utils import get_mp_context
 
 from eigenscape import PCA
-from eigenscape.distributed.cluster import connect
+from eigenscape.distributed import cluster as cluster_module
+from eigenscape.distributed.cluster import connect, watched
+from eigenscape.exceptions import SchedulerError
 
 pytestmark = [pytest.mark.dask, pytest.mark.usefixtures("forked_workers")]
 
@@ -55,6 +57,32 @@ def cluster(folder: Path, protocol: str = "tcp", options: str = "") -> Iterator[
         for process in (worker, scheduler):
             process.kill()
             process.join()
+
+
+def test_a_lost_scheduler_is_one_error(tmp_path):
+    with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
+        client.wait_for_workers(1, timeout=60)
+        waiting = client.submit(time.sleep, 120)
+        processes.scheduler.kill()
+        with pytest.raises(SchedulerError, match="was lost"), watched(client, processes.address, print):
+            waiting.result(timeout=60)
+
+
+def test_the_loss_of_all_workers_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "_PERIOD", 0.2)
+    messages: list[str] = []
+    with cluster(tmp_path) as processes, connect(processes.address, timeout=30) as client:
+        client.wait_for_workers(1, timeout=60)
+        waiting = client.submit(time.sleep, 120)
+        with watched(client, processes.address, messages.append):
+            processes.worker.kill()
+            for _ in range(300):
+                if messages:
+                    break
+                time.sleep(0.1)
+            waiting.cancel()
+    assert len(messages) == 1
+    assert "no worker is left" in messages[0]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make certificates")
