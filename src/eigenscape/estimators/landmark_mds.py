@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 import numpy as np
 
+from eigenscape._parameters import with_constructor
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
@@ -31,7 +32,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order, SolverConfig
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape._parameters import check_count, check_enough
+from eigenscape._parameters import check_count, check_enough, with_constructor
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
@@ -36,6 +37,7 @@ from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_direction
 from eigenscape.solvers import SolverConfig
 
 
+@with_constructor
 class MixturePPCA(LatentMixin):
     r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
@@ -107,6 +109,16 @@ class MixturePPCA(LatentMixin):
     [0, 1]
     """
 
+    n_mixtures: int = 2
+    n_components: int = 2
+    _: KW_ONLY
+    n_init: int = 5
+    noise_floor: float = 1e-6
+    tol: float = 1e-7
+    max_iter: int = 500
+    random_state: Seed = 0
+    verbose: bool = False
+
     _shapes: ClassVar = {
         "weights_": "mixtures",
         "means_": "mixtures features",
@@ -117,28 +129,6 @@ class MixturePPCA(LatentMixin):
     }
     _method = Method("mixture-ppca", aliases=("mppca",), clusters="n_mixtures", memory=Memory(copies=6.5))
     _meaning = "The coordinates are posterior means of a mixture of probabilistic PCA models."
-    _mixture_: Mixture
-
-    def __init__(
-        self,
-        n_mixtures: int = 2,
-        n_components: int = 2,
-        *,
-        n_init: int = 5,
-        noise_floor: float = 1e-6,
-        tol: float = 1e-7,
-        max_iter: int = 500,
-        random_state: Seed = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_mixtures = n_mixtures
-        self.n_components = n_components
-        self.n_init = n_init
-        self.noise_floor = noise_floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
 
     @by_blocks("mixture.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
 
 from eigenscape._numbers import check_symmetric
-from eigenscape._parameters import check_enough
+from eigenscape._parameters import check_enough, with_constructor
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._ordinal import warn_if_not_converged
@@ -22,7 +22,7 @@ from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, requir
 from eigenscape.options import Metric
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class OrdinalMDS(Estimator):
     r"""Coordinates whose distances have the same order as the dissimilarities.
 
