@@ -14,6 +14,10 @@ def euclidean(x, y):
     return np.sqrt(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))
 
 
+def manhattan(x, y):
+    return sum(abs(a - b) for a, b in zip(x, y, strict=True))
+
+
 def gaussian(gamma):
     return lambda x, y: np.exp(-gamma * euclidean(x, y) ** 2)  # Bengio eq. 4
 

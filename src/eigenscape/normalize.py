@@ -17,7 +17,7 @@ from scipy import sparse
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.row_index import RowIndex, equal_rows
+from eigenscape.graph.row_index import equal_rows
 from eigenscape.kernels.base import (
     BoundKernel,
     Columns,
@@ -110,7 +110,7 @@ class DividedKernel(WrappedKernel):
     """
 
     sums: np.ndarray  # (m,)
-    rows: RowIndex | None = None  # recognises the training points
+    rows: PointIndex | None = None  # recognises the training points
     power: float = 0.5
     weights: np.ndarray | None = None  # (m,) weights of the training points; None if all are 1
     _shapes: ClassVar = {"<points>": "n ...", "sums": "n", "weights": "n"}
@@ -188,7 +188,7 @@ def divide(
             f"divisive normalisation needs positive row sums, but row {worst} of the affinity sums to"
             f" {sums[worst]:g}; use an affinity without negative values in which every point has a neighbour"
         )
-    return DividedKernel(kernel, sums, None if diagonal else RowIndex(kernel.X), power, weights)
+    return DividedKernel(kernel, sums, None if diagonal else training_index(kernel), power, weights)
 
 
 def _check_degrees(sums: np.ndarray) -> np.ndarray:

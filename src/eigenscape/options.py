@@ -412,7 +412,6 @@ class SpanningTree(Option):
 
 #: How samples are connected.
 Graph: TypeAlias = KNNGraph | RadiusGraph | SpanningTree
-_GRAPHS = (KNNGraph, RadiusGraph, SpanningTree)
 #: Names of affinities that are sparse graphs.
 GRAPH_NAMES = ("nearest_neighbors", "spanning_tree", "precomputed_nearest_neighbors")
 
@@ -755,7 +754,7 @@ class LocalKernels(Option):
 def warn_unused(estimator: Any) -> None:
     """Warn of parameters that the affinity of an estimator does not use; scikit-learn ignores them."""
     affinity, declared = estimator.affinity, declared_parameters(type(estimator))
-    is_graph = isinstance(affinity, _GRAPHS) or (isinstance(affinity, str) and affinity in GRAPH_NAMES)
+    is_graph = isinstance(affinity, Graph) or (isinstance(affinity, str) and affinity in GRAPH_NAMES)
     unused = ["gamma"] if is_graph else ["n_neighbors", "metric"]
     if isinstance(affinity, str) and affinity == "precomputed_nearest_neighbors":
         unused.append("metric")
@@ -773,7 +772,7 @@ def flattened(params: Mapping[str, Any]) -> dict[str, Any]:
     flat = {name: value for name, value in params.items() if "__" not in name}
     for name, value in params.items():
         if isinstance(value, Option) and getattr(value, "points", None) is None:
-            flat[name] = None if isinstance(value, _GRAPHS) else True
+            flat[name] = None if isinstance(value, Graph) else True
             flat[name] = "spanning_tree" if isinstance(value, SpanningTree) else flat[name]
             flat |= {other: getattr(value, field) for field, other in value._flat.items()}
     return flat

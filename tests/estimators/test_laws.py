@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,10 @@ import numpy as np
 import pytest
 from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, among_new, disconnected, load
 from scipy import sparse
+from sklearn import decomposition
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from eigenscape import (
@@ -33,7 +36,10 @@ from eigenscape import (
     LandmarkMDS,
     LaplacianEigenmaps,
     LocallyLinearEmbedding,
+    NeighborEmbedding,
+    OrdinalMDS,
     ParametricMap,
+    PotentialMap,
     SpectralClustering,
     save,
 )
@@ -50,10 +56,11 @@ from eigenscape.exceptions import (
 )
 from eigenscape.kernels.pairwise import PairwiseKernel as Kernels
 from eigenscape.operators.similarity import gram as gram_operator
-from eigenscape.options import GRAPH_NAMES, Option
+from eigenscape.options import GRAPH_NAMES, KNNGraph, Option, RadiusGraph, SpanningTree
 from eigenscape.solvers import EigenPairs
 
 CASE = {case.id: case for case in CASES}
+EVERY = [*CASES, *WITHOUT_KERNEL, *MAPS]
 WORK = 1e-8  # relative error allowed to work in double precision
 #: float32 results are double ones rounded once: half a unit in the last place each, and two of them are
 #: compared.
@@ -303,6 +310,82 @@ def test_training_points_get_their_embedding(name: str, dtype: str) -> None:
             assert_close(model.transform(points), model.embedding_[order], dtype)
 
 
+def in_other_axes(X: np.ndarray) -> np.ndarray:
+    """Rows turned to other axes and back."""
+    axes = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], X.shape[1])))[0]
+    return X @ axes @ axes.T
+
+
+def with_nine_digits(values: np.ndarray) -> np.ndarray:
+    """Numbers as a text file stores them."""
+    return np.array([float(f"{value:.9g}") for value in values.ravel()]).reshape(values.shape)
+
+
+#: Changes of numbers that are no changes of the points, and their relative sizes.
+ROUNDINGS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
+    "factor": (lambda values: values * (1 + 1e-12), 1e-12),
+    "single precision": (lambda values: values.astype(np.float32).astype(np.float64), 2.0**-24),
+    "nine digits": (with_nine_digits, 5e-9),
+    "other axes": (in_other_axes, 1e-14),
+}
+
+
+def rounded(X: Any, change: Callable[[np.ndarray], np.ndarray], table: bool) -> Any:
+    """Training points with rounding errors. In a sparse table of distances each is near itself, not equal."""
+    if not sparse.issparse(X):
+        return change(X)
+    values = X.copy()
+    values.data = change(X.data)
+    return sparse.csr_array(values + sparse.diags_array(np.full(X.shape[0], 1e-12))) if table else values
+
+
+#: Words have no rounding errors, and without a graph the rows of a table are recognised by equality.
+ROUNDED_CASES = [
+    case
+    for case in EVERY
+    if case.data != "words" and not (isinstance(model := case.make(), OrdinalMDS) and model._is_precomputed())
+]
+
+
+@pytest.mark.parametrize("case", ROUNDED_CASES, ids=[case.id for case in ROUNDED_CASES])
+def test_training_points_with_rounding_errors_get_their_embedding(case: Case) -> None:
+    """They move by no more than fifty times the error, in units of the map."""
+    (X, _), model = load(case.data), fitted(case.id) if case.id in CASE else fitted_map(case)
+    expected = model.transform(X) if case in MAPS else model.embedding_
+    is_table = model._is_precomputed()
+    table = is_table and sparse.issparse(X) and model._precomputed_kind() == "distance"
+    for name, (change, size) in ROUNDINGS.items():
+        if change is in_other_axes and (is_table or sparse.issparse(X) or case.data == "gaps"):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IsolatedPointWarning)
+            moved = np.abs(model.transform(rounded(X, change, table)) - expected)
+        assert (moved <= (WORK + 50 * size) * np.abs(expected).max(axis=0)).all(), name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LaplacianEigenmaps(),
+        LaplacianEigenmaps(affinity=RadiusGraph(25.0)),
+        LaplacianEigenmaps(affinity=SpanningTree()),
+        LocallyLinearEmbedding(),
+        Isomap(graph=KNNGraph(symmetrize="shared")),
+        NeighborEmbedding(),
+        PotentialMap(),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::eigenscape.exceptions.DisconnectedGraphWarning")
+def test_a_pipeline_places_one_training_row_as_all_of_them(model: Any) -> None:
+    """Principal components of one row differ from those of the same row among others by rounding."""
+    X = load_digits().data[:200]
+    pipeline = make_pipeline(decomposition.PCA(20), model).fit(X)
+    alone = np.concatenate([pipeline.transform(X[[row]]) for row in range(0, 200, 9)])
+    expected = pipeline[-1].embedding_[::9]
+    assert np.abs(alone - expected).max() <= WORK * np.abs(expected).max()
+
+
 @cases_where(lambda model: isinstance(model, SpectralClustering))
 def test_training_points_get_their_label(name: str) -> None:
     model, (X, Y) = fitted(name), data(name)
@@ -488,7 +571,6 @@ def test_a_pickle_gives_the_same_map_and_a_reset_none(name: str, dtype: str) -> 
     assert set(vars(thawed)) <= set(model.get_params(deep=False))
 
 
-EVERY = [*CASES, *WITHOUT_KERNEL, *MAPS]
 #: Writing a file takes longer than the other laws: one case of each estimator before each commit.
 SAVED_FIRST = {type(case.make()): case.id for case in reversed(EVERY)}.values()
 

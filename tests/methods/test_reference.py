@@ -181,6 +181,38 @@ def test_graph_affinity_eq_13_on_new_points(X, Y, weights):
     embedding_and_new(model, X, Y[:-1], np.sqrt(len(X)) * Z, f / np.sqrt(W_new.sum(axis=1))[:, None])
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_rows_near_a_vertex(X, metric):
+    """A row is its nearest vertex up to a thousandth of the distance to the next, and a new point beyond."""
+    D = ref.table(getattr(ref, metric), X, X)
+    next_one = np.sort(D, axis=1)[:, 1]
+    rng, fractions = np.random.default_rng(3), np.array([1e-12, 1e-6, 0.9e-3, 1.1e-3, 1e-2, 0.2])
+    direction = rng.standard_normal((6, 3))
+    direction /= ref.table(getattr(ref, metric), direction, np.zeros((1, 3)))
+    Y = X[:6] + (fractions * next_one[:6])[:, None] * direction
+    edges = ref.knn_edges(D, K)
+    edges_new = ref.knn_edges_new(ref.table(getattr(ref, metric), Y, X), D, K)
+    assert (np.isfinite(edges_new[range(6), range(6)])).all()
+    edges_new[:3] = edges[:3]
+    W, W_new = np.isfinite(edges) * 1.0, np.isfinite(edges_new) * 1.0
+    sigma, Z = ref.generalized_problem(W, 2)
+    model = LaplacianEigenmaps(2, affinity=KNNGraph(K, metric=metric)).fit(X)
+    f = ref.nystrom(ref.divided_kernel(W_new, W), 1 - sigma, Z * np.sqrt(W.sum(axis=1))[:, None])
+    embedding_and_new(model, X, Y, np.sqrt(len(X)) * Z, f / np.sqrt(W_new.sum(axis=1))[:, None])
+
+
+def test_equal_rows_that_rounding_has_split_are_recognised():
+    """The scale is then a millionth of the distance to the farthest neighbour."""
+    X = points(30, 3, 6)
+    X = np.vstack([X, X[:4] * (1 + 1e-15)])
+    assert (X[30:] != X[:4]).any(axis=1).all()
+    for graph in (nearest_neighbor_graph(neighbor_index(X), K), radius_graph(neighbor_index(X), 2.0)):
+        found = graph.find(X * (1 + 1e-12))
+        near = np.linalg.norm(X[found] - X, axis=1)
+        assert (found >= 0).all()
+        assert near.max() < 1e-11
+
+
 # Neighbourhood graphs
 
 

@@ -21,9 +21,7 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._graph import (
     Neighborhood,
     SampleGraph,
-    component_attributes,
-    edge_weights,
-    given_graph,
+    given_neighborhood,
     neighborhood_graph,
 )
 from eigenscape.estimators._method import AffinityLike, KernelLike
@@ -35,86 +33,73 @@ from eigenscape.methods.dictionary_fit import DictionaryOptions, DictionaryState
 from eigenscape.methods.independence import independent_eigenmaps
 from eigenscape.methods.laplacian import laplacian_eigenmaps, require_eigenfunctions
 from eigenscape.normalize import DividedKernel
-from eigenscape.options import GRAPH_NAMES, EdgeWeights, Graph, Independence, KNNGraph, Option, SpanningTree
-from eigenscape.pieces import Action, Split, split_affinity
+from eigenscape.options import GRAPH_NAMES, EdgeWeights, Independence, Option
+from eigenscape.pieces import Action, AnyEmbedding, Split, join, split_affinity
 from eigenscape.solvers import NAMES, SolverConfig
 
 
-@dataclass(frozen=True)
-class AffinityOptions:
-    """The affinity of an estimator: a graph with weights of its edges, or a kernel between all samples."""
+def given_affinity(estimator: Any, weights: EdgeWeights = "binary") -> Neighborhood | None:
+    """Return the graph that the affinity is, with ``weights`` by default; None for a kernel."""
+    affinity = estimator.affinity
+    if estimator.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
+            " contains distances) or 'precomputed' (similarities)"
+        )
+    if isinstance(affinity, Option) or (isinstance(affinity, str) and affinity in GRAPH_NAMES):
+        return given_neighborhood(estimator, name="affinity", weights=weights)
+    check_gamma(affinity, estimator.gamma)
+    return None
 
-    neighborhood: Neighborhood | None  # None if the affinity is a kernel
-    affinity: Graph | KernelLike
-    gamma: float | None = None
-    include_diagonal: bool = True
-    n_jobs: int | None = None
 
-    @classmethod
-    def of(cls, estimator: Any, weights: EdgeWeights = "binary") -> AffinityOptions:
-        """Return the options that the parameters of an estimator describe, checked."""
-        affinity, metric, n_jobs = estimator.affinity, estimator.metric, estimator.n_jobs
-        if metric == "precomputed":
-            raise ValueError(
-                "metric='precomputed' is not supported; use affinity='precomputed_nearest_neighbors' (X"
-                " contains distances) or 'precomputed' (similarities)"
-            )
-        graph: Graph | None = None
-        if isinstance(affinity, str) and affinity in GRAPH_NAMES:
-            metric = "precomputed" if affinity == "precomputed_nearest_neighbors" else metric
-            kind = SpanningTree if affinity == "spanning_tree" else KNNGraph
-            graph = kind(estimator.n_neighbors, metric)
-        elif isinstance(affinity, Option):
-            graph = given_graph(affinity, estimator.n_neighbors, metric, name="affinity")
-            weights = edge_weights(graph, weights)
-        else:
-            check_gamma(affinity, estimator.gamma)
-        neighborhood = None if graph is None else Neighborhood(graph, n_jobs, edge_weights=weights)
-        diagonal = getattr(estimator, "include_diagonal", True)
-        return cls(neighborhood, affinity, estimator.gamma, diagonal, n_jobs)
-
-    def kernel(self) -> Kernel:
-        """Return the kernel between all samples."""
-        assert not isinstance(self.affinity, Option)
-        if isinstance(self.affinity, str) and self.affinity in ("rbf", "gaussian"):
-            return Gaussian(self.gamma, scale="local")
-        if isinstance(self.affinity, str) and self.affinity in ("laplacian", "laplace"):
-            return Laplace(self.gamma, scale="local")
-        return kernel_by_name(self.affinity, "affinity", GRAPH_NAMES, gamma=self.gamma)
+def affinity_kernel(affinity: KernelLike, gamma: float | None) -> Kernel:
+    """Return the kernel between all samples."""
+    if isinstance(affinity, str) and affinity in ("rbf", "gaussian"):
+        return Gaussian(gamma, scale="local")
+    if isinstance(affinity, str) and affinity in ("laplacian", "laplace"):
+        return Laplace(gamma, scale="local")
+    return kernel_by_name(affinity, "affinity", GRAPH_NAMES, gamma=gamma)
 
 
 def bind_affinity(
-    X: Any, options: AffinityOptions, n_components: int, weights: np.ndarray | None = None
+    estimator: Any,
+    X: Any,
+    neighborhood: Neighborhood | None,
+    n_components: int,
+    weights: np.ndarray | None = None,
 ) -> SampleGraph | KernelSamples:
-    """Return samples, which may have ``weights``, with the affinity that ``options`` describe."""
-    if options.neighborhood is None:
-        check_enough("n_components", n_components, n_components + 1, X.shape[0])
-        return KernelSamples(options.kernel().bind(X), options, weights)
-    return neighborhood_graph(X, options.neighborhood, n_components, weights)
+    """Return samples, which may have ``weights``, with their graph, or the kernel between all of them."""
+    if neighborhood is not None:
+        return neighborhood_graph(X, neighborhood, n_components, weights)
+    check_enough("n_components", n_components, n_components + 1, X.shape[0])
+    affinity = estimator.affinity
+    named = isinstance(affinity, (str, VariableGaussian)) and affinity != "precomputed"
+    kernel = affinity_kernel(affinity, estimator.gamma).bind(X)
+    return KernelSamples(kernel, named, estimator.n_jobs, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelSamples:
-    """Samples with a kernel between all of them."""
+    """Samples with a kernel between all of them; it may have a ``floor`` that connects them."""
 
     kernel: BoundKernel
-    options: AffinityOptions
+    floor: bool
+    n_jobs: int | None
     weights: np.ndarray | None
 
     def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
         """Split a kernel that is zero between groups; see :func:`eigenscape.pieces.split_affinity`."""
-        affinity = self.options.affinity
-        named = isinstance(affinity, (str, VariableGaussian)) and affinity != "precomputed"
-        return split_affinity(
-            self.kernel, on_disconnected, max_components, floor=named, n_jobs=self.options.n_jobs
-        )
+        kernel, n_jobs = self.kernel, self.n_jobs
+        return split_affinity(kernel, on_disconnected, max_components, floor=self.floor, n_jobs=n_jobs)
 
     def result(
-        self, embedding: Any, split: Split, n_components: int, attributes: dict[str, Any]
+        self, maps: Sequence[AnyEmbedding], split: Split, n_components: int, attributes: dict[str, Any]
     ) -> FitResult:
-        """Return the fit result for an embedding of the samples, with further fitted attributes."""
-        described = {**component_attributes(split.labels), **width_attributes(self.kernel)}
-        return FitResult(embedding, {**described, **attributes})
+        """Join the embeddings of the parts; return the fit result, with further fitted attributes."""
+        embedding = join(maps, split, n_components, self.weights)
+        labels, described = split.labels, width_attributes(self.kernel)
+        components = {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
+        return FitResult(embedding, {**components, **described, **attributes})
 
 
 class AffinityMixin:
@@ -150,18 +135,21 @@ def affinity_matrix(self: Any) -> Any:
 
 
 def check_eigenmaps(
-    estimator: Any, options: AffinityOptions, weights: np.ndarray | None, labels: np.ndarray | None
+    estimator: Any,
+    neighborhood: Neighborhood | None,
+    weights: np.ndarray | None,
+    labels: np.ndarray | None,
 ) -> Independence | None:
     """Return the criterion for independent eigenvectors, or None if all are used.
 
     Raise ValueError for weights, labels or an approximation that the affinity or the criterion does not
     support."""
-    if labels is not None and options.neighborhood is None:
+    if labels is not None and neighborhood is None:
         raise ValueError(
-            f"target_weight={estimator.target_weight!r} needs a graph, but affinity={options.affinity!r} is a"
-            " kernel between all samples; use affinity='nearest_neighbors', or set target_weight=0"
+            f"target_weight={estimator.target_weight!r} needs a graph, but affinity={estimator.affinity!r} is"
+            " a kernel between all samples; use affinity='nearest_neighbors', or set target_weight=0"
         )
-    if not options.include_diagonal and options.neighborhood is None:
+    if not estimator.include_diagonal and neighborhood is None:
         refuse_weights(
             weights,
             "include_diagonal=False",
@@ -241,22 +229,21 @@ def with_labels(
 
 
 def fit_affinity_dictionary(
-    estimator: Any, rows: Any, options: AffinityOptions, n_components: int
+    estimator: Any, rows: Any, n_components: int
 ) -> tuple[DictionaryState, DictionaryOptions, dict[str, Any]]:
-    """Fit a dictionary to training rows for the kernel that ``options`` describe; also return attributes."""
-    fit_options = dictionary_options(estimator, "divisive")
-    if options.neighborhood is not None:
+    """Fit a dictionary to training rows for the kernel ``affinity``; also return attributes."""
+    neighborhood, options = given_affinity(estimator), dictionary_options(estimator, "divisive")
+    if neighborhood is not None:
         raise ValueError(
             "a dictionary needs a kernel between all samples, such as affinity='rbf'; the graph"
-            f" {options.neighborhood.option!r} is sparse and needs no dictionary"
+            f" {neighborhood.option!r} is sparse and needs no dictionary"
         )
-    if not options.include_diagonal:
+    if not getattr(estimator, "include_diagonal", True):
         raise ValueError(
             "include_diagonal=False needs the similarity of each sample to itself, which a dictionary does"
             " not store; leave it True"
         )
     check_enough("n_components", n_components, n_components + 1, rows.n_rows)
-    kernel = rows.bind(options.kernel())
-    state = fit_by_dictionary(estimator, kernel, rows, fit_options)
-    described = dictionary_attributes(state, fit_options, rows.stored)
-    return state, fit_options, {**described, **width_attributes(kernel)}
+    kernel = rows.bind(affinity_kernel(estimator.affinity, estimator.gamma))
+    state = fit_by_dictionary(estimator, kernel, rows, options)
+    return state, options, {**dictionary_attributes(state, options, rows.stored), **width_attributes(kernel)}

@@ -27,7 +27,7 @@ from eigenscape.estimators._rows import check_coordinates, check_input, check_pa
 from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import class_codes, embed_weighted
-from eigenscape.options import KNNGraph, Option, RadiusGraph, Solver, SpanningTree, check_solver
+from eigenscape.options import Graph, Option, Solver, check_solver
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import kernel_loss, kernel_loss_curve, squared_errors_between
 from eigenscape.solvers import SolverConfig
@@ -234,7 +234,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return the metric or kernel, which may be "precomputed" or a function of two samples."""
         for name in ("graph", "affinity"):
             graph = getattr(self, name, None)
-            if isinstance(graph, (KNNGraph, RadiusGraph, SpanningTree)):
+            if isinstance(graph, Graph):
                 return graph.metric
         return getattr(self, self._pairwise_parameter, None) if self._pairwise_parameter else None
 

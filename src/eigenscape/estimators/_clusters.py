@@ -12,7 +12,7 @@ from eigenscape._progress import stage
 from eigenscape._warnings import warn
 from eigenscape.dictionary.low_rank import LowRankKernel, LowRankOperator
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._affinity import AffinityOptions, fit_affinity_dictionary
+from eigenscape.estimators._affinity import fit_affinity_dictionary
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._dictionary import TrainingRows, warn_if_disconnected
 from eigenscape.estimators._rows import check_input
@@ -157,8 +157,7 @@ def map_by_dictionary(estimator: Any, rows: Any) -> FitResult:
     """Return the map of training rows by a kernel in the span of a dictionary, without clusters."""
     check_clusters(estimator, rows.n_rows)
     n_components = n_coordinates(estimator, estimator.n_clusters)  # not "auto", which is refused
-    options = AffinityOptions.of(estimator)
-    state, given, attributes = fit_affinity_dictionary(estimator, rows, options, n_components)
+    state, given, attributes = fit_affinity_dictionary(estimator, rows, n_components)
     model = greedy_spectral_map(state, given, n_components, rows.stored)
     warn_if_disconnected(model, estimator.on_disconnected)
     return FitResult(model, attributes)

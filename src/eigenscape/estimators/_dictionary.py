@@ -25,9 +25,8 @@ from eigenscape.dictionary.source import (
     kernel_source,
 )
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._available import available_if
 from eigenscape.estimators._rows import check_features, check_input
-from eigenscape.estimators._running import rowwise, running
+from eigenscape.estimators._running import available_if, rowwise, running
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning
 from eigenscape.graph.row_index import row_hashes
 from eigenscape.kernels import Gaussian, Laplace, Linear

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,14 +23,22 @@ from eigenscape.graph.row_index import RowIndex, canonical_csr, distinct_rows
 from eigenscape.graph.sparse_distances import with_self, without_self
 from eigenscape.kernels.affinity import GraphAffinity, edge_weight, local_affinity
 from eigenscape.kernels.base import BoundKernel, as_float64
-from eigenscape.options import EdgeWeights, Graph, KNNGraph, Metric, RadiusGraph
-from eigenscape.pieces import Action, Affinity, Split, embed_columns, merge_columns, split_graph
+from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph, SpanningTree
+from eigenscape.pieces import (
+    Action,
+    Affinity,
+    AnyEmbedding,
+    Split,
+    embed_columns,
+    join,
+    merge_columns,
+    split_graph,
+)
+from eigenscape.pieces.split import ON_DISCONNECTED
 
 #: Default number of neighbours of kernel eigenmaps (Brand sec. 4), if there are enough samples.
 _NEIGHBORS = 12
 _NOT_ROWS = "anchors need dense rows and the Euclidean metric, got"
-#: Treatments of several components for which the graph stays in one part.
-ON_DISCONNECTED = ("connect", "whole", "raise")
 
 
 @dataclass(frozen=True)
@@ -85,32 +93,29 @@ class Neighborhood:
         return given
 
 
-def given_graph(graph: Any, n_neighbors: int | None, metric: Metric, *, name: str = "graph") -> Graph:
-    """Return the graph that the parameter ``name`` describes, or a graph of nearest neighbours if None."""
-    if graph is None:
-        return KNNGraph(n_neighbors, metric)
+def given_neighborhood(
+    estimator: Any, most: int = 10, *, name: str = "graph", weights: EdgeWeights | None = None
+) -> Neighborhood:
+    """Return the graph that the parameter ``name`` describes, or else ``n_neighbors`` and ``metric``.
+
+    ``weights`` is the default kind of edge weights, None if the method uses the lengths of edges.
+    """
+    graph, n_neighbors, metric = getattr(estimator, name), estimator.n_neighbors, estimator.metric
+    if not isinstance(graph, Graph):  # None, or the name of a graph
+        kind = SpanningTree if graph == "spanning_tree" else KNNGraph
+        metric = "precomputed" if graph == "precomputed_nearest_neighbors" else metric
+        return Neighborhood(kind(n_neighbors, metric), estimator.n_jobs, most, weights or "binary")
     for other, value, default in (("n_neighbors", n_neighbors, None), ("metric", metric, "euclidean")):
         if value != default:
             raise ValueError(
                 f"{other}={value!r} is not used with {name}={graph!r}; leave it out, or set it in that object"
             )
-    return graph
-
-
-def edge_weights(graph: Graph, default: EdgeWeights) -> EdgeWeights:
-    """Return the kind of edge weights; raise ValueError for a width that they do not have."""
-    kind = graph.weights or default
-    if graph.width is not None and kind != "heat":
-        raise ValueError(f"width={graph.width!r} is for weights='heat', got {kind!r}; leave out width")
-    return kind
-
-
-def given_neighborhood(estimator: Any, most: int = 10) -> Neighborhood:
-    """Return the graph of an estimator with the parameters ``graph``, ``n_neighbors`` and ``metric``."""
-    graph = given_graph(estimator.graph, estimator.n_neighbors, estimator.metric)
-    if graph.weights is not None or graph.width is not None:
+    if weights is None and (graph.weights is not None or graph.width is not None):
         raise ValueError(f"{graph!r} has weights, but the method uses the lengths of edges; leave them out")
-    return Neighborhood(graph, estimator.n_jobs, most)
+    weights = graph.weights or weights or "binary"
+    if graph.width is not None and weights != "heat":
+        raise ValueError(f"width={graph.width!r} is for weights='heat', got {weights!r}; leave out width")
+    return Neighborhood(graph, estimator.n_jobs, most, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +144,15 @@ class SampleGraph:
     weights: np.ndarray | None = None
     table: Any = None
 
-    def split(self, on_disconnected: Action, max_components: int | None = None) -> Split:
+    def split(
+        self,
+        on_disconnected: Action,
+        max_components: int | None = None,
+        choices: Sequence[str] = ON_DISCONNECTED,
+    ) -> Split:
         """Return the affinities of the parts that are embedded; see :func:`eigenscape.pieces.split_graph`."""
-        split, kind = split_graph(self.graph, on_disconnected, max_components), self.neighborhood.edge_weights
+        split = split_graph(self.graph, on_disconnected, max_components, choices)
+        kind, width = self.neighborhood.edge_weights, self.neighborhood.option.width
         kernels: list[BoundKernel]
         if kind == "local":
             m = self.graph.n_vertices
@@ -149,40 +160,41 @@ class SampleGraph:
             assert k is not None
             kernels = [local_affinity(part, k) for part in split.parts]
         else:
-            width = self.neighborhood.option.width
             kernels = [
                 GraphAffinity(part, edge_weight(kind, part.distances.data, width)) for part in split.parts
             ]
         return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
+    def described(self, split: Split) -> dict[str, Any]:
+        """Return the fitted attributes that describe the graph and its components."""
+        labels = split.labels[self.vertex]
+        components = {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
+        attributes = {**components, **self.attributes}
+        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
+        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
+            attributes["width_"] = kernel.weight.scale
+        return attributes
+
     def result(
         self,
-        embedding: Any,
+        maps: Sequence[AnyEmbedding],
         split: Split,
         n_components: int,
         attributes: Mapping[str, Any] | None = None,
         *,
         has_kernel: bool = True,
     ) -> FitResult:
-        """Return the fit result for an embedding of the vertices, with further fitted attributes."""
-        labels = split.labels[self.vertex]
-        described = {**component_attributes(labels), **self.attributes, **(attributes or {})}
-        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
-        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            described["width_"] = kernel.weight.scale
+        """Join the embeddings of the parts; return the fit result, with further fitted attributes."""
         vertex: np.ndarray | None = self.vertex
+        embedding: Any = join(maps, split, n_components, self.weights)
         if self.table is not None:
             first, vertex, weights = self.graph.samples, None, self.weights
             assert first is not None
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
             embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
+        described = {**self.described(split), **(attributes or {})}
         return FitResult(embedding, described, vertex, has_kernel=has_kernel)
-
-
-def component_attributes(labels: np.ndarray) -> dict[str, Any]:
-    """Return the fitted attributes that describe the connected components."""
-    return {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
 
 
 def neighborhood_graph(
@@ -291,7 +303,7 @@ def vertices(estimator: Any, X: Any, graph: Any) -> Vertices:
         points, W = affinity.X, affinity.edges()
     else:
         points, W, labels = X, *_given_edges(graph, X.shape[0], estimator.on_disconnected)
-        attributes = component_attributes(labels)
+        attributes = {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
     W = with_loops(W, estimator.regularization)
     degree = np.asarray(W.sum(axis=1)).ravel()
     return Vertices(as_float64(points), W, degree, vertex, {**attributes, "graph_": W})
@@ -304,23 +316,17 @@ def with_loops(W: sparse.csr_array, weight: float) -> sparse.csr_array:
 
 def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray, dict[str, Any]]:
     """Return the neighbourhood graph of distinct rows, the vertex of each row, and fitted attributes."""
-    option = given_graph(estimator.affinity, estimator.n_neighbors, estimator.metric, name="affinity")
-    if option.metric == "precomputed":
+    kind = estimator._edge_weights
+    neighborhood = given_neighborhood(estimator, _NEIGHBORS, name="affinity", weights=kind)
+    if neighborhood.option.metric == "precomputed":
         raise ValueError(
             "metric='precomputed' is not supported; pass the rows as X and the edges as graph= to fit"
         )
-    kind = edge_weights(option, estimator._edge_weights)
-    if kind == "local":
+    if neighborhood.edge_weights == "local":
         raise ValueError("weights='local' are not supported here; use 'binary', 'heat' or 'inverse'")
-    neighborhood = Neighborhood(option, estimator.n_jobs, _NEIGHBORS)
     graph = neighborhood_graph(X, neighborhood, estimator.n_components)
-    split = split_graph(graph.graph, estimator.on_disconnected, choices=ON_DISCONNECTED)
-    part = split.parts[0]  # "connect" and "whole" have a single one
-    weight = edge_weight(kind, part.distances.data, option.width)
-    attributes = {**component_attributes(split.labels[graph.vertex]), **graph.attributes}
-    if kind == "heat":
-        attributes["width_"] = weight.scale
-    return GraphAffinity(part, weight), graph.vertex, attributes
+    split = graph.split(estimator.on_disconnected, choices=("connect", "whole", "raise"))
+    return split.parts[0].kernel, graph.vertex, graph.described(split)  # the choices keep one part
 
 
 def _given_edges(graph: Any, n_samples: int, on_disconnected: str) -> tuple[sparse.csr_array, np.ndarray]:

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenscape.dictionary.low_rank import LowRankKernel
 from eigenscape.dictionary.source import PairwiseSource, ShiftedLinear
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._available import available_if
 from eigenscape.estimators._rows import given_coordinates
-from eigenscape.estimators._running import rowwise, running
+from eigenscape.estimators._running import available_if, rowwise, running
 from eigenscape.kernels import Gaussian, Linear
 from eigenscape.kernels.base import BoundKernel
 from eigenscape.kernels.distance import HalfSquaredDistance

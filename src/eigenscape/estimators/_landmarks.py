@@ -21,10 +21,10 @@ from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.graph.sparse_distances import with_self
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.kernels.distance import squared_distance_rows
-from eigenscape.methods.isomap import LandmarkOptions, landmark_isomap, require_landmark_memory
+from eigenscape.methods.isomap import landmark_isomap, require_landmark_memory
 from eigenscape.methods.landmark_mds import LandmarkSearch
 from eigenscape.options import Landmarks
-from eigenscape.pieces import join, split_graph
+from eigenscape.pieces import split_graph
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,14 @@ class LandmarkChoice:
         )
 
 
-def given_landmarks(n_landmarks: Any, approximation: Landmarks | None) -> Landmarks | None:
-    """Return the landmarks that the parameters describe, or None."""
-    if approximation is None:
-        return None if n_landmarks is None else Landmarks(n_landmarks)
-    if n_landmarks is not None:
+def given_landmarks(estimator: Any, default: Landmarks) -> Landmarks:
+    """Return the landmarks that the parameters describe, ``default`` for those that are None."""
+    n_landmarks, approximation = estimator.n_landmarks, estimator.approximation
+    if n_landmarks is not None and approximation is not None:
         raise ValueError(
             f"n_landmarks={n_landmarks!r} is not used with approximation={approximation!r}; set one of them"
         )
-    return approximation
+    return approximation or (default if n_landmarks is None else default.set_params(n=n_landmarks))
 
 
 def check_landmarks(landmarks: Landmarks, n_components: int, X: Any, rows: bool) -> LandmarkChoice:
@@ -162,26 +161,30 @@ def distinct_samples(X: Any, choice: LandmarkChoice) -> np.ndarray:
     return first
 
 
-def choose_samples(
-    distance: BoundKernel, X: Any, candidates: np.ndarray, method: str, count: int, seed: int
+def landmark_samples(
+    distance: BoundKernel,
+    X: Any,
+    choice: LandmarkChoice,
+    seed: int,
+    candidates: np.ndarray | None = None,
+    count: int | None = None,
 ) -> np.ndarray:
-    """Return the indices of ``count`` landmarks among the ``candidates``, or of all samples."""
+    """Return the indices of the given landmarks, or of ``count`` chosen among ``candidates`` or all samples.
+
+    Without ``count`` and ``candidates`` they are those of ``choice``."""
+    if choice.samples is not None:
+        return choice.samples
+    candidates = distinct_samples(X, choice) if candidates is None else candidates
+    count = choice.count if count is None else count
+    assert choice.method is not None
+    assert count is not None
     if count == n_points(X):
         return np.arange(count)
-    row = squared_distance_rows(distance)
+    row, method = squared_distance_rows(distance), choice.method
     if len(candidates) == n_points(X):
         return candidates[choose_points(X, row, method, count, seed)]
     chosen = choose_points(X[candidates], lambda i: row(candidates[i])[candidates], method, count, seed)
     return candidates[chosen]
-
-
-def landmark_samples(distance: BoundKernel, X: Any, choice: LandmarkChoice, seed: int) -> np.ndarray:
-    """Return the indices of a fixed number of landmarks: the given samples, or chosen ones."""
-    if choice.samples is not None:
-        return choice.samples
-    assert choice.method is not None
-    assert choice.count is not None
-    return choose_samples(distance, X, distinct_samples(X, choice), choice.method, choice.count, seed)
 
 
 def given_vertices(X: Any, choice: LandmarkChoice, neighborhood: Neighborhood) -> np.ndarray | None:
@@ -217,23 +220,27 @@ def landmark_attributes(
     }
 
 
-def landmark_isomap_result(estimator: Any, X: Any, option: Landmarks) -> FitResult:
+def landmark_isomap_result(estimator: Any, X: Any) -> FitResult:
     """Fit landmark Isomap to validated data; ``estimator`` has the parameters of :class:`Isomap`."""
-    n, solver = estimator.n_components, estimator._solver()
+    n, solver, option = estimator.n_components, estimator._solver(), given_landmarks(estimator, Landmarks())
     choice = check_landmarks(option, n, X, not estimator._is_precomputed())
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     require_landmark_memory(X.shape[0], choice.count or n + 1, dtype)
     neighborhood = given_neighborhood(estimator)
-    given = given_vertices(X, choice, neighborhood)
-    landmarks = LandmarkOptions(choice.method, choice.count, given, option.tol)
+    landmarks: dict[str, Any] = {
+        "method": choice.method,
+        "count": choice.count,
+        "given": given_vertices(X, choice, neighborhood),
+        "tol": option.tol,
+    }
     graph = neighborhood_graph(X, neighborhood, n)
     split = split_graph(graph.graph, estimator.on_disconnected)
-    options = {"dtype": dtype, "order": estimator.order, "indefinite": estimator.indefinite}
+    options: dict[str, Any] = {"dtype": dtype, "order": estimator.order, "indefinite": estimator.indefinite}
     results = []
     for number, part in enumerate(split.parts):
         least = min(n, part.n_vertices - 1) if split.is_whole else 1
-        results.append(landmark_isomap(part, n, least, landmarks, solver, piece=number, **options))
-    result = graph.result(join([each.embedding for each in results], split, n), split, n)
+        results.append(landmark_isomap(part, n, least, solver, piece=number, **landmarks, **options))
+    result = graph.result([each.embedding for each in results], split, n)
     which = result.embedding.columns
     if result.vertex is not None:
         which = np.unique(result.vertex, return_index=True)[1][which]

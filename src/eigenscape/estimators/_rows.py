@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +38,18 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 #: Words in the errors of NumPy for objects that are not numbers.
-_CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
+_CONVERSION = (
+    "could not convert",
+    "too large to convert",
+    "Cannot cast",
+    "setting an array element",
+    "argument must be",
+)
 
 
-def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False) -> Any:
+def check_input(
+    estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = False, first_row: int = 0
+) -> Any:
     """Validate input data.
 
     Parameters
@@ -52,6 +61,8 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         Whether the estimator is being fitted.
     chunk : bool
         Whether ``X`` is a chunk of a stream, which is used at once: it is not copied, and may be one row.
+    first_row : int
+        Number of rows before the chunk; errors count rows from the start of the stream.
 
     Returns
     -------
@@ -60,7 +71,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
     """
     name, precomputed, fit = type(estimator).__name__, estimator._is_precomputed(), reset and not chunk
     if not reset and not precomputed and _is_checked(estimator, X):
-        check_numbers(X, missing=estimator._missing)
+        check_numbers(X, missing=estimator._missing, first_row=first_row)
         return X
     named = X
     if not isinstance(X, np.ndarray) and not sparse.issparse(X):
@@ -80,6 +91,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         X,
         reset=reset,
         chunk=chunk,
+        first_row=first_row,
         named=named,
         accept_sparse=estimator._sparse or False,
         accept_large_sparse=True,
@@ -91,7 +103,7 @@ def check_input(estimator: BaseEstimator, X: Any, reset: bool, chunk: bool = Fal
         X = with_small_indices(canonical_csr(X))
     if precomputed:
         narrow = estimator._narrow_tables and X.shape[1] < X.shape[0]
-        check_precomputed(estimator._precomputed_kind(), X, square=reset and not narrow)
+        check_precomputed(estimator._precomputed_kind(), X, square=fit and not narrow)
     elif fit:
         equal = _equal_rows(X) if is_sparse(X) else (X[0] == X[-1]).all() and (X[0] == X).all()
         if equal:
@@ -112,7 +124,14 @@ def _is_checked(estimator: BaseEstimator, X: Any) -> bool:
 
 
 def validate_rows(
-    estimator: BaseEstimator, X: Any, *, reset: bool, chunk: bool = False, named: Any = None, **options: Any
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    reset: bool,
+    chunk: bool = False,
+    first_row: int = 0,
+    named: Any = None,
+    **options: Any,
 ) -> Any:
     """Return ``X`` as floating-point numbers, finite and within range.
 
@@ -125,6 +144,8 @@ def validate_rows(
         Whether the number and names of the features are set, not compared.
     chunk : bool
         Whether ``X`` is one of several chunks, which may be tiny by itself.
+    first_row : int
+        Number of rows before the chunk.
     named : object, optional
         What has the number and names of the features, if ``X`` does not.
     **options
@@ -134,19 +155,23 @@ def validate_rows(
     if named is None:
         X, named = _open_rows(estimator, X, reset)
     if sparse.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(f"X is a sparse array of {X.ndim} dimensions; pass rows of features")
         checked_sparse(X)
     elif isinstance(X, np.ma.MaskedArray):
         X = without_mask(X, missing)
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, **options}
     try:
         rows = check_array(X, estimator=estimator, input_name="X", **options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
         text = ", ".join(map(repr, _text_columns(X)[:5]))
         remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
-        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
-    check_numbers(rows, missing=missing, training=reset and not chunk, names=getattr(named, "columns", None))
+        kind = ValueError if isinstance(error, OverflowError) else type(error)
+        raise kind(f"X cannot be converted to numbers ({error}); {remedy}") from error
+    names = getattr(named, "columns", None)
+    check_numbers(rows, missing=missing, training=reset and not chunk, first_row=first_row, names=names)
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
     return rows
 
@@ -170,6 +195,9 @@ def _open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[Any, Any]
         not hasattr(X, "__array__") or type(X).__name__ == "RecordBatch"
     ):
         X = optional_import("pyarrow", f"converting a {type(X).__name__} to numbers").table(X)
+    if repeated := _repeated_columns(X):
+        columns = ", ".join(map(repr, repeated[:5]))
+        raise ValueError(f"X has several columns named {columns}; rename or drop all but one")
     if dates := _date_columns(X):
         columns = ", ".join(map(repr, dates[:5]))
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
@@ -304,6 +332,14 @@ def check_unique(X: Any, what: str = "X") -> None:
             f"{what}.var_names are not unique ({len(repeated)} repeated, such as {str(repeated[0])!r}); call"
             " var_names_make_unique()"
         )
+
+
+def _repeated_columns(X: Any) -> list[str]:
+    """Return the names that several columns of a table have."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or callable(names) or len(names) == len(set(names)):
+        return []
+    return [str(name) for name, count in Counter(names).items() if count > 1]
 
 
 def _date_columns(X: Any) -> list[str]:
@@ -463,31 +499,6 @@ def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
         )
 
 
-def check_chunk(estimator: BaseEstimator, X: Any, reset: bool, first_row: int) -> Any:
-    """Return a chunk as a float array or CSR matrix; errors give the rows by their position in the stream."""
-    dtype = [np.float64, np.float32]
-    X = checked_sparse(without_mask(X, missing=False))
-    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
-    X = canonical_csr(X) if is_sparse(X) else X
-    bad = _non_finite_rows(X)
-    if len(bad):
-        shown = ", ".join(str(first_row + row) for row in bad[:5]) + (", ..." if len(bad) > 5 else "")
-        raise ValueError(
-            f"Input X contains NaN or infinity in {len(bad)} row(s) of a chunk: row(s) {shown}, counted from"
-            " the start of the stream. The chunk was not used, and the model of the previous chunks stays"
-            " usable; drop or impute these rows and continue"
-        )
-    check_numbers(X, first_row=first_row)
-    return X
-
-
-def _non_finite_rows(X: Any) -> np.ndarray:
-    if is_sparse(X):
-        wrong = np.flatnonzero(~np.isfinite(X.data))
-        return np.unique(np.searchsorted(X.indptr, wrong, side="right") - 1)
-    return np.flatnonzero(~np.isfinite(X).all(axis=1))
-
-
 class CheckedChunks:
     """The chunks of a stream, validated one by one; empty chunks are skipped.
 
@@ -502,7 +513,7 @@ class CheckedChunks:
         for chunk in self.chunks:
             if _is_empty(chunk):
                 continue
-            chunk = check_chunk(self.estimator, chunk, reset, n_seen)
+            chunk = check_input(self.estimator, chunk, reset, chunk=True, first_row=n_seen)
             n_seen, reset = n_seen + chunk.shape[0], False
             yield chunk
         if n_seen == 0:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial, wraps
+from functools import partial, update_wrapper, wraps
 from importlib.util import find_spec
+from types import MethodType
 from typing import Any
 
 from eigenscape._parameters import check_parameters
@@ -114,6 +115,28 @@ def rowwise(columns: str | None = "_n_features_out", **described: Any) -> _Decor
 averaged = by_blocks("dispatch.mean_over_rows")
 #: ``loss`` and ``loss_curve``, means over the pairs of rows of ``X``.
 paired = by_blocks("dispatch.losses_of_pairs")
+
+
+class available_if:  # noqa: N801
+    """A method that exists only if ``check(self)`` raises no AttributeError.
+
+    As ``sklearn.utils.metaestimators.available_if``, but the error of the check is the one that users see,
+    since it names the parameter and the remedy.
+    """
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
+
+    def __call__(self, method: Callable[..., Any]) -> available_if:
+        self.method = method
+        update_wrapper(self, method)
+        return self
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self.method
+        self.check(instance)
+        return MethodType(self.method, instance)
 
 
 @contextmanager

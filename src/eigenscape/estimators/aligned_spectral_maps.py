@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import Estimator
-from eigenscape.estimators._graph import Neighborhood, given_graph, neighborhood_graph
+from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import GraphSolver, Seed
 from eigenscape.estimators._rows import check_coordinates
 from eigenscape.estimators._running import fitting
@@ -185,7 +185,7 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
             ):
                 each.embedding_ = check_coordinates(table, coordinates[start + own.vertex])
                 each._model_ = embedding
-                each.__dict__.update(own.result(embedding, split, n_components, {}).fitted())
+                each.__dict__.update(own.result([embedding], split, n_components).fitted())
                 start += own.graph.n_vertices
             if losses is not None:
                 self.coupling_losses_ = dict(zip(COUPLINGS, losses.tolist(), strict=True))
@@ -269,7 +269,8 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
 
     def _neighborhood(self) -> Neighborhood:
         """Return the graph of each view, checked."""
-        option = given_graph(self.affinity, self.n_neighbors, self.metric, name="affinity")
+        neighborhood = given_neighborhood(self, name="affinity", weights="binary")
+        option = neighborhood.option
         if option.metric == "precomputed":
             raise ValueError("metric='precomputed' is not supported by AlignedSpectralMaps; pass rows")
         if not isinstance(option.search, str):
@@ -277,4 +278,4 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
                 f"search={option.search!r} must be 'auto', 'exact' or 'approximate': an index belongs to one"
                 " view"
             )
-        return Neighborhood(option, self.n_jobs, edge_weights=option.weights or "binary")
+        return neighborhood

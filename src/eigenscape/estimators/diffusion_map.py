@@ -10,17 +10,17 @@ import numpy as np
 from eigenscape._parameters import NOT_NEGATIVE, with_constructor
 from eigenscape.estimators._affinity import (
     AffinityMixin,
-    AffinityOptions,
     bind_affinity,
     check_eigenmaps,
     eigenmaps_of_parts,
+    given_affinity,
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
 from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Method, Seed
 from eigenscape.methods.diffusion import diffusion_map, normalize_density
 from eigenscape.options import Independence, Metric
-from eigenscape.pieces import Affinity, OnDisconnected, join
+from eigenscape.pieces import Affinity, OnDisconnected
 
 
 @with_constructor
@@ -197,9 +197,9 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
         self, X: Any, weights: np.ndarray | None = None, labels: np.ndarray | None = None
     ) -> FitResult:
         n_components, diagonal = self.n_components, self.include_diagonal
-        options, solver = AffinityOptions.of(self, "local"), self._solver()
-        criterion = check_eigenmaps(self, options, weights, labels)
-        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        neighborhood, solver = given_affinity(self, "local"), self._solver()
+        criterion = check_eigenmaps(self, neighborhood, weights, labels)
+        samples = bind_affinity(self, X, neighborhood, n_components, weights)  # graph or kernel
         split = plain = samples.split(self.on_disconnected)  # connected components
         if labels is not None:
             split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
@@ -214,5 +214,4 @@ class DiffusionMap(AffinityMixin, KernelEstimator):
             walks, measures, n_components, solver, criterion, diagonal=diagonal, nonzero=nonzero
         )
         maps = [diffusion_map(embedding, self.diffusion_time) for embedding in maps]
-        embedding = join(maps, split, n_components, samples.weights)
-        return samples.result(embedding, plain, n_components, attributes)
+        return samples.result(maps, plain, n_components, attributes)

@@ -12,9 +12,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from eigenscape._parameters import with_constructor
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
-from eigenscape.estimators._labels import no_labels, split_labels
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import rowwise, running
+from eigenscape.estimators._weights import no_labels, split_labels
 
 #: Widths of the softmax to choose from.
 _TEMPERATURES = np.logspace(-3, 1, 41)

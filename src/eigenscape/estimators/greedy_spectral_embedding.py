@@ -13,7 +13,6 @@ from eigenscape._parameters import check_gamma, check_parameters, with_construct
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import check_in_memory
-from eigenscape.estimators._available import available_if
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._dictionary import (
     TrainingRows,
@@ -24,8 +23,8 @@ from eigenscape.estimators._dictionary import (
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method, Seed
-from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_chunk, check_input
-from eigenscape.estimators._running import by_blocks, fitting, running
+from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_input
+from eigenscape.estimators._running import available_if, by_blocks, fitting, running
 from eigenscape.exceptions import RankError
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import BoundKernel, n_points
@@ -319,7 +318,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         options, state = self._continued()
         n_seen = 0 if state is None else self.n_samples_seen_
         with running(self):
-            X = check_chunk(self, X, reset=state is None, first_row=n_seen)
+            X = check_input(self, X, reset=state is None, chunk=True, first_row=n_seen)
             self._set_model(self._fit_chunk(state, X, options), options)
             self._stream_ = self._embedding_ = None
         return self

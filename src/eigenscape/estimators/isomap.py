@@ -12,16 +12,16 @@ from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
-from eigenscape.estimators._landmarks import given_landmarks, landmark_isomap_result
+from eigenscape.estimators._landmarks import landmark_isomap_result
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
-from eigenscape.estimators._ordinal import ordinal_isomap_result
 from eigenscape.estimators._weights import refuse_weights
+from eigenscape.estimators.ordinal_mds import ordinal_isomap_result
 from eigenscape.kernels.distance import GeodesicKernel
 from eigenscape.methods.isomap import geodesic_dtype, isomap
 from eigenscape.methods.kernel_pca import with_components
 from eigenscape.methods.mds import Indefinite
 from eigenscape.options import Graph, Landmarks, Metric, Ordinal
-from eigenscape.pieces import OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import Order
 
 
@@ -191,13 +191,12 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     fit = fit_weighted
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
-        landmarks = given_landmarks(self.n_landmarks, self.approximation)
         if self.ordinal:
             refuse_weights(weights, "ordinal=True", "the stress counts every pair once")
-            return ordinal_isomap_result(self, X, landmarks)
-        if landmarks is not None:
+            return ordinal_isomap_result(self, X)
+        if self.n_landmarks is not None or self.approximation is not None:
             refuse_weights(weights, "landmarks", "the map is computed from the landmarks alone")
-            return landmark_isomap_result(self, X, landmarks)
+            return landmark_isomap_result(self, X)
         solver, dtype, n = self._solver(), geodesic_dtype(X), self.n_components
         graph = neighborhood_graph(X, given_neighborhood(self), n, weights)
         split = split_graph(graph.graph, self.on_disconnected)
@@ -208,8 +207,7 @@ class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
             maps.append(with_components(found, n if split.is_whole else 1, self.order))
         distance = GeodesicKernel(split.parts[0], self.n_jobs, dtype)
         spectrum = DistanceSpectrum(distance, measures[0]) if len(maps) == 1 else None
-        embedding = join(maps, split, n, graph.weights)
-        return graph.result(embedding, split, n, {"_spectrum_": spectrum})
+        return graph.result(maps, split, n, {"_spectrum_": spectrum})
 
     def reconstruction_error(self) -> float:
         """Return the root mean squared error of the centred geodesic kernel of the training samples.

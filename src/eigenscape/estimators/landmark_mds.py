@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, Literal
 
-import numpy as np
-
 from eigenscape._parameters import with_constructor
-from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._landmarks import (
     check_landmark_distances,
     check_landmarks,
-    choose_samples,
     distinct_samples,
     given_landmarks,
     landmark_attributes,
@@ -29,7 +25,7 @@ from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.landmark_mds import OTHER_LANDMARKS, LandmarkSearch, landmark_mds
 from eigenscape.methods.mds import Indefinite
 from eigenscape.options import Landmarks, Metric
-from eigenscape.solvers import Order, SolverConfig
+from eigenscape.solvers import Order
 
 
 @with_constructor
@@ -178,38 +174,27 @@ class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
         check_components(self.n_components, X)
         precomputed = self._is_precomputed()
         rows = not precomputed and X.ndim == 2
-        given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks()
-        options = check_landmarks(given, self.n_components, X, rows)
+        given, n_components = given_landmarks(self, Landmarks()), self.n_components
+        choice = check_landmarks(given, n_components, X, rows)
         if precomputed and X.shape[0] != X.shape[1]:
-            check_landmark_distances(X, options)
+            check_landmark_distances(X, choice)
         solver, distance = self._solver(), bind_distance(self.metric, self.metric_params, X)
-        model: Embedding | None
-        landmarks: BoundKernel
-        indices: np.ndarray | None
-        if options.method is not None and options.count is None:
-            candidates = distinct_samples(X, options)
-            tol, n_components = given.tol, self.n_components
-            search = LandmarkSearch.start(X, candidates, n_components, n_components, tol, solver.seed)
-            while not search.reason:
-                count = search.n_landmarks
-                indices = choose_samples(distance, X, candidates, options.method, count, solver.seed)
+        candidates = search = None
+        if choice.method is not None and choice.count is None:
+            candidates = distinct_samples(X, choice)
+            search = LandmarkSearch.start(X, candidates, n_components, n_components, given.tol, solver.seed)
+        while True:
+            indices = None
+            landmarks: BoundKernel = BoundPairwise(distance.kernel, choice.points)
+            if choice.points is None:
+                count = None if search is None else search.n_landmarks
+                indices = landmark_samples(distance, X, choice, solver.seed, candidates, count)
                 landmarks = to_landmarks(distance, indices)
-                search = search.after(self._fit_landmarks(landmarks, indices, solver))
-            model, attributes = search.embedding, landmark_attributes(options, indices, [search])
-            assert model is not None
-        else:
-            indices, landmarks = None, BoundPairwise(distance.kernel, options.points)
-            if options.points is None:
-                indices = landmark_samples(distance, X, options, solver.seed)
-                landmarks = to_landmarks(distance, indices)
-            model = self._fit_landmarks(landmarks, indices, solver)
-            attributes = landmark_attributes(options, indices)
-        model = with_components(model, self.n_components, self.order, OTHER_LANDMARKS)
+            options: dict[str, Any] = {"order": self.order, "indefinite": self.indefinite}
+            model = landmark_mds(landmarks, None, indices, n_components, solver, **options)
+            search = None if search is None else search.after(model)
+            if search is None or search.reason:
+                break
+        model = with_components(model, n_components, self.order, OTHER_LANDMARKS)
+        attributes = landmark_attributes(choice, indices, [] if search is None else [search])
         return FitResult(model, {**attributes, "_spectrum_": DistanceSpectrum(landmarks)}, training=X)
-
-    def _fit_landmarks(
-        self, landmarks: BoundKernel, indices: np.ndarray | None, solver: SolverConfig
-    ) -> Embedding:
-        """Compute the embedding from the distances to the given landmarks."""
-        options: dict[str, Any] = {"order": self.order, "indefinite": self.indefinite}
-        return landmark_mds(landmarks, None, indices, self.n_components, solver, **options)

@@ -8,12 +8,12 @@ from typing import Any
 from eigenscape._parameters import with_constructor
 from eigenscape.estimators._affinity import (
     AffinityMixin,
-    AffinityOptions,
     affinity_matrix,
     bind_affinity,
     check_eigenmaps,
     eigenmaps_of_parts,
     fit_affinity_dictionary,
+    given_affinity,
     with_labels,
 )
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_labelled
@@ -24,7 +24,7 @@ from eigenscape.estimators._method import AffinityLike, GraphSolver, Memory, Met
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.methods.dictionary_embedding import greedy_laplacian_eigenmaps
 from eigenscape.options import Anchors, Dictionary, Independence, Metric
-from eigenscape.pieces import OnDisconnected, join
+from eigenscape.pieces import OnDisconnected
 
 
 @with_constructor
@@ -199,35 +199,33 @@ class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     projection_error = projection_error
 
     def _embed(self, X: Any, weights: Any = None, labels: Any = None) -> FitResult:
-        n_components, options, solver = self.n_components, AffinityOptions.of(self), self._solver()
-        criterion = check_eigenmaps(self, options, weights, labels)
+        n_components, neighborhood, solver = self.n_components, given_affinity(self), self._solver()
+        criterion = check_eigenmaps(self, neighborhood, weights, labels)
         if isinstance(self.approximation, Anchors):
-            rows = None if self._is_precomputed() else options.neighborhood
+            rows = None if self._is_precomputed() else neighborhood
             n_anchors = check_anchors(self, X, rows, weights)
         elif self.approximation is not None:
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
-        samples = bind_affinity(X, options, n_components, weights)  # graph of distinct rows, or kernel
+        samples = bind_affinity(self, X, neighborhood, n_components, weights)  # graph or kernel
         split = plain = samples.split(self.on_disconnected)  # connected components
         if isinstance(self.approximation, Anchors):
             from eigenscape.methods.anchors import anchored_laplacian_eigenmaps
 
             model = anchored_laplacian_eigenmaps(split.parts[0].kernel, n_components, n_anchors, solver)
-            return samples.result(model, split, n_components, anchor_attributes(model))
+            return samples.result([model], split, n_components, anchor_attributes(model))
         if labels is not None:
             split = with_labels(plain, samples, labels, self.target_weight, solver.seed)
         measures, diagonal = split.weights_of(samples.weights), self.include_diagonal
         maps, attributes = eigenmaps_of_parts(
             split, measures, n_components, solver, criterion, diagonal=diagonal
         )
-        embedding = join(maps, split, n_components, samples.weights)
-        return samples.result(embedding, plain, n_components, attributes)
+        return samples.result(maps, plain, n_components, attributes)
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
-        options = AffinityOptions.of(self)
-        check_eigenmaps(self, options, None, None)
-        state, given, attributes = fit_affinity_dictionary(self, rows, options, self.n_components)
+        check_eigenmaps(self, None, None, None)
+        state, given, attributes = fit_affinity_dictionary(self, rows, self.n_components)
         model = greedy_laplacian_eigenmaps(state, given, self.n_components, rows.stored)
         warn_if_disconnected(model, self.on_disconnected)
         return FitResult(model, attributes)

@@ -23,7 +23,7 @@ from eigenscape.graph.blocks import resolve_metric_params
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
-from eigenscape.pieces import OnDisconnected, join, split_graph
+from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import NAMES
 
 
@@ -202,16 +202,14 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             from eigenscape.methods.anchors import anchored_lle
 
             model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
-            attributes = anchor_attributes(model)
-            return graph.result(model, split, n_components, attributes)
+            return graph.result([model], split, n_components, anchor_attributes(model))
         maps = [
             locally_linear_embedding(
                 part, n_components, solver, c=self.c, gram=gram, weights=measure, **method
             )
             for part, gram, measure in zip(split.parts, grams, split.weights_of(graph.weights), strict=True)
         ]
-        embedding = join(maps, split, n_components, graph.weights)
-        return graph.result(embedding, split, n_components)
+        return graph.result(maps, split, n_components)
 
     def reconstruction_error(self) -> float:
         """Return the sum of the eigenvalues of :math:`M` that the coordinates belong to.

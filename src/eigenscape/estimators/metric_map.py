@@ -143,11 +143,9 @@ class MetricMap(KernelEstimator):
 
     def _embed(self, X: Any) -> FitResult:
         check_components(self.n_components, X)
-        given = given_landmarks(self.n_landmarks, self.approximation) or Landmarks("auto", "random")
-        if self.approximation is None:
-            given = given.set_params(selection="random")
-        if given.n == "auto" and self.n_landmarks is None:
-            n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+        n_landmarks = min(max(2 * self.n_components, self.n_components + 2), n_points(X))
+        given = given_landmarks(self, Landmarks(n_landmarks, "random"))
+        if self.approximation is not None and given.n == "auto":
             given = given.set_params(n=n_landmarks)
         rows = not self._is_precomputed() and X.ndim == 2
         options = check_landmarks(given, self.n_components, X, rows)

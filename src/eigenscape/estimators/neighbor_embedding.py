@@ -150,4 +150,4 @@ class NeighborEmbedding(Estimator):
             "movement_": model.layout.movement,
             "n_iter_": model.layout.n_iter,
         }
-        return graph.result(model, split, self.n_components, attributes, has_kernel=False)
+        return graph.result([model], split, self.n_components, attributes, has_kernel=False)

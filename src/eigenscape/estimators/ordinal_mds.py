@@ -7,19 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
+from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._numbers import check_symmetric
 from eigenscape._parameters import check_enough, with_constructor
-from eigenscape.estimators._base import Estimator
+from eigenscape._warnings import warn
+from eigenscape.estimators._base import Estimator, FitResult
+from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Memory, Method, Seed
-from eigenscape.estimators._ordinal import warn_if_not_converged
 from eigenscape.estimators._rows import check_input
 from eigenscape.estimators._running import fitting
+from eigenscape.graph.near_rows import NearRowIndex
 from eigenscape.graph.row_index import RowIndex, distinct_rows
 from eigenscape.kernels.base import n_points
 from eigenscape.kernels.distance import Dissimilarity
-from eigenscape.methods.ordinal import OrdinalOptions, Ties, ordinal_mds, require_pair_memory
-from eigenscape.options import Metric
+from eigenscape.methods.isomap import ordinal_isomap
+from eigenscape.methods.ordinal import Layout, OrdinalOptions, Ties, ordinal_mds, require_pair_memory
+from eigenscape.options import Metric, Ordinal
+from eigenscape.pieces import split_graph
 
 
 @with_constructor
@@ -149,7 +154,8 @@ class OrdinalMDS(Estimator):
             if callable(self.metric):
                 check_symmetric(square, "distance")
             square = np.where(np.eye(len(square), dtype=bool), 0.0, (square + square.T) / 2)
-            rows = RowIndex(X if len(first) == n_points(X) else X[first])
+            index = RowIndex if self.metric == "precomputed" else NearRowIndex
+            rows = index(X if len(first) == n_points(X) else X[first])
             model = ordinal_mds(squareform(square, checks=False), options, distance, rows)
             self._model_ = model
             self.embedding_ = self._match_dtype(X, model.coordinates[group])
@@ -157,3 +163,39 @@ class OrdinalMDS(Estimator):
             self.n_iter_ = model.n_iter
             warn_if_not_converged([model.layout], options)
         return self
+
+
+def ordinal_isomap_result(estimator: Any, X: Any) -> FitResult:
+    """Fit ordinal Isomap to validated data; ``estimator`` has the parameters of :class:`Isomap`."""
+    if estimator.n_landmarks is not None or estimator.approximation is not None:
+        raise ValueError(
+            "ordinal=True compares all pairs of points, landmarks only some; leave out one of them"
+        )
+    n, ordinal = estimator.n_components, estimator.ordinal
+    ordinal = ordinal if isinstance(ordinal, Ordinal) else Ordinal()
+    options = OrdinalOptions(n, ordinal.n_init, ordinal.max_iter, 1e-6, ordinal.ties, estimator._seed())
+    require_pair_memory(X.shape[0])
+    graph = neighborhood_graph(X, given_neighborhood(estimator), n)
+    split = split_graph(graph.graph, estimator.on_disconnected)
+    maps = [ordinal_isomap(part, options, estimator.n_jobs) for part in split.parts]
+    layouts = [embedding.layout for embedding in maps]
+    warn_if_not_converged(layouts, options)
+    stress = np.array([layout.stress for layout in layouts])
+    attributes = {
+        "stress_": float(stress[0]) if len(stress) == 1 else stress,
+        "n_iter_": max(layout.n_iter for layout in layouts),
+        "_spectrum_": None,
+    }
+    return graph.result(maps, split, n, attributes, has_kernel=False)
+
+
+def warn_if_not_converged(layouts: list[Layout], options: OrdinalOptions) -> None:
+    """Warn if an ordinal map has not converged."""
+    unconverged = [layout for layout in layouts if not layout.converged]
+    if unconverged:
+        warn(
+            f"the map was still improving after max_iter={options.max_iter} steps, at a stress of"
+            f" {unconverged[0].stress:.4g}: the last step lowered it by more than tol={options.tol:g}; raise"
+            " max_iter or tol",
+            ConvergenceWarning,
+        )

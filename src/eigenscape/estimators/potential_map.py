@@ -156,7 +156,7 @@ class PotentialMap(Estimator):
             "cell_labels_": model.cells[graph.vertex],
             "n_iter_": model.layout.n_iter,
         }
-        return graph.result(model, split, options.n_components, attributes, has_kernel=False)
+        return graph.result([model], split, options.n_components, attributes, has_kernel=False)
 
     def _options(self) -> PotentialOptions:
         """Return the parameters of the map, checked."""

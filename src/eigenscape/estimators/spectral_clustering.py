@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from eigenscape._parameters import with_constructor
-from eigenscape.estimators._affinity import AffinityMixin, AffinityOptions, affinity_matrix, bind_affinity
+from eigenscape.estimators._affinity import AffinityMixin, affinity_matrix, bind_affinity, given_affinity
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._clusters import (
     BY_CUT,
@@ -32,7 +32,7 @@ from eigenscape.methods.clustering import count_evidence
 from eigenscape.methods.laplacian import laplacian_eigenmaps, spectral_map
 from eigenscape.operators import DividedOperator, gram
 from eigenscape.options import Dictionary, Metric
-from eigenscape.pieces import OnDisconnected, join
+from eigenscape.pieces import OnDisconnected
 
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 
@@ -204,12 +204,12 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_clusters(self, n_points(X))
-        options, solver, by_cut = AffinityOptions.of(self), self._solver(), self.assign_labels in BY_CUT
+        neighborhood, solver, by_cut = given_affinity(self), self._solver(), self.assign_labels in BY_CUT
         auto = isinstance(self.n_clusters, str)
         most = min(self.max_clusters, n_points(X) - 1) if auto else int(self.n_clusters)
         if self.approximation is not None:
             return cluster_by_dictionary(self, X, weights)
-        samples = bind_affinity(X, options, 1 if auto else n_coordinates(self, most), weights)
+        samples = bind_affinity(self, X, neighborhood, 1 if auto else n_coordinates(self, most), weights)
         separate = self.on_disconnected == "per_component"
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity, attributes = split.parts[0], {}  # the largest component, or all samples
@@ -225,7 +225,6 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         embed = laplacian_eigenmaps if by_cut else spectral_map
         model = embed(affinity.kernel, n_components, solver, operator=edges, measure=measure)
         require_clusters(model, n_components, n_clusters, split.is_whole)
-        embedding = join([model], split, n_components, samples.weights)
-        result = samples.result(embedding, split, n_components, attributes)
+        result = samples.result([model], split, n_components, attributes)
         edges = edges if measure is None else DividedOperator(edges, measure, -1.0)
         return assign_clusters(self, result, model, edges, n_clusters, weights)

@@ -266,9 +266,8 @@ def farthest_vertices(graph: NeighborGraph, count: int, first: int) -> np.ndarra
 def _entry_edges(graph: NeighborGraph, Y: Rows) -> sparse.csr_array:
     """Return the lengths (n_new, m) of the first edges of paths from ``Y``; 0 from a vertex to itself."""
     m = graph.n_vertices
-    return rows_by_vertex(
-        graph.vertices, Y, lambda vertex: _at(vertex, m), lambda new: _require_entry(graph.edges_of_new(new))
-    )
+    vertex, edges = graph.locate(Y)
+    return rows_by_vertex(vertex, lambda known: _at(known, m), lambda _: _require_entry(edges))
 
 
 def _at(vertex: np.ndarray, m: int) -> sparse.csr_array:

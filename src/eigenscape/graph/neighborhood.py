@@ -11,10 +11,14 @@ consists of vertices, and the lists of the vertices do not change. In a minimum 
 connected to its nearest vertex, which is the edge that the tree extended by this point would have. Two new
 points are neighbours by the rule as well: one lists the other if it is at least as near as the last vertex of
 its list.
+
+A row that is nearer to a vertex than a thousandth of the distance from there to the next vertex is that
+vertex, computed or written with rounding errors. See docs/decisions/graph-new-points.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -33,6 +37,11 @@ from eigenscape.graph.sparse_distances import SHORTEST, distance_table, scatter_
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
+
+#: A point is a vertex if it is within this fraction of the distance from the vertex to the next one, or
+SAME_POINT = 1e-3
+#: within this fraction of its radius. The latter matters where rounding has split equal rows.
+SAME_POINT_OF_RADIUS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +100,54 @@ class NeighborGraph:
         """The radii, prepared for a search within them."""
         return self.index.prepare(self.radii)
 
+    @cached_property
+    def _tolerance(self) -> np.ndarray:
+        """Distance (m,) from each vertex within which a point is this vertex."""
+        table, tolerance = self.neighbors, SAME_POINT_OF_RADIUS * self.radii
+        filled = np.flatnonzero(np.diff(table.indptr))
+        if len(filled):
+            nearest = SAME_POINT * np.minimum.reduceat(table.data, table.indptr[filled])
+            tolerance[filled] = np.maximum(tolerance[filled], nearest)
+        return tolerance
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_reach"}
+        return {name: value for name, value in vars(self).items() if name not in ("_reach", "_tolerance")}
+
+    def find(self, Y: Rows) -> np.ndarray:
+        """Return for each point the vertex that it is, or -1."""
+        return self.locate(Y, lambda new: self.index.nearest_graph(new, 1))[0]
+
+    def locate(
+        self, Y: Rows, search: Callable[[Rows], sparse.csr_array] | None = None
+    ) -> tuple[np.ndarray, sparse.csr_array]:
+        """Return for each point the vertex that it is, or -1, and the edges of the points that are none.
+
+        Equal rows are recognised by their values. Among the other rows those are vertices whose nearest
+        vertex is within its tolerance. ``search(rows)`` computes the distances (n_rows, m) to some vertices
+        with the nearest one among them, :meth:`edges_of_new` by default.
+        """
+        vertex = self.vertices.find(Y)
+        new = np.flatnonzero(vertex < 0)
+        if len(new) == 0:
+            return vertex, self.distances[:0]
+        edges = (search or self.edges_of_new)(Y if len(new) == len(vertex) else Y[new])
+        near = np.flatnonzero(edges.data <= self._tolerance[edges.indices])
+        if len(near) == 0:
+            return vertex, edges
+        near = near[np.argsort(-edges.data[near], kind="stable")]  # the nearest is assigned last
+        row = np.searchsorted(edges.indptr, near, side="right") - 1
+        vertex[new[row]] = edges.indices[near]
+        return vertex, edges[vertex[new] < 0]
 
     def edges_of(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths (n_new, m) between each point of ``Y`` and the vertices.
 
-        A row equal to a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
+        A row that is a vertex has the edges of that vertex. Another row has edges to its nearest neighbours
         and to the vertices that would list it as a neighbour; if there are none, to its nearest vertex, with
         a warning.
         """
-        return rows_by_vertex(self.vertices, Y, self.distances.__getitem__, self.edges_of_new)
+        vertex, edges = self.locate(Y)
+        return rows_by_vertex(vertex, self.distances.__getitem__, lambda _: edges)
 
     def edges_of_new(self, Y: Rows) -> sparse.csr_array:
         """Return the edge lengths of points that are not vertices."""

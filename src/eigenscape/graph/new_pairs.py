@@ -32,7 +32,7 @@ EdgeLengths = Callable[[Rows, Any], sparse.csr_array]
 def edges_to(graph: NeighborGraph, Z: Rows) -> EdgeLengths:
     """Return a function ``(Y, table)`` that computes the edge lengths (n_Y, n_Z) between any points.
 
-    A point equal to a vertex has its edges. A point has no edge to itself. ``table`` are the distances
+    A point that is a vertex has its edges. A point has no edge to itself. ``table`` are the distances
     (n_Y, n_Z) if distances are precomputed, otherwise None.
     """
     columns = _NewPoints.of(graph, Z)
@@ -73,7 +73,7 @@ def same_points(graph: NeighborGraph, Y: Rows, Z: Rows, table: Any = None) -> sp
 class _NewPoints:
     """Points among which some may be vertices, with the neighbour lists of the others."""
 
-    vertex: np.ndarray  # (n,) index of the equal vertex, or -1
+    vertex: np.ndarray  # (n,) the vertex that a point is, or -1
     points: Any  # the points that are not vertices
     lists: sparse.csr_array | None  # (n_new, m) distances to their nearest vertices; None in a radius graph
     radii: np.ndarray  # (n_new,) distance within which each lists another point
@@ -90,7 +90,7 @@ class _NewPoints:
     @staticmethod
     def of(graph: NeighborGraph, Y: Rows) -> _NewPoints:
         """Search the neighbours of the points that are not vertices."""
-        vertex = graph.vertices.find(Y)
+        vertex = graph.find(Y)
         new = np.flatnonzero(vertex < 0)
         points = Y[new]
         if len(new) == 0 or graph.n_neighbors is None:

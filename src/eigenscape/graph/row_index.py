@@ -151,23 +151,21 @@ class DistanceRowIndex:
 
 
 def rows_by_vertex(
-    vertices: Any,
-    Y: Rows,
+    vertex: np.ndarray,
     known: Callable[[np.ndarray], sparse.csr_array],
-    new: Callable[[Rows], sparse.csr_array],
+    new: Callable[[np.ndarray], sparse.csr_array],
 ) -> sparse.csr_array:
-    """Return a sparse row for each point: ``known(numbers)`` for vertices, ``new(points)`` for other points.
+    """Return a sparse row for each point: ``known(vertices)`` or, where ``vertex`` is -1, ``new(points)``.
 
-    ``vertices`` is an index that recognises vertices, such as :class:`RowIndex`.
+    Both functions are given numbers, of vertices and of points.
     """
-    vertex = vertices.find(Y)
     others = np.flatnonzero(vertex < 0)
     if len(others) == len(vertex):
-        return new(Y)
+        return new(others)
     if len(others) == 0:
         return known(vertex)
     old = np.flatnonzero(vertex >= 0)
-    return reassemble([(old, known(vertex[old])), (others, new(Y[others]))])
+    return reassemble([(old, known(vertex[old])), (others, new(others))])
 
 
 def distinct_rows(X: Rows) -> tuple[np.ndarray, np.ndarray]:

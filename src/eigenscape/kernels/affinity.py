@@ -105,7 +105,10 @@ class WidthAffinity(GraphKernel, ABC):
             return self._weighted(self.graph.distances, self.widths, self.widths)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        edges = self.graph.edges_of(Y)
+        return self.of_edges(self.graph.edges_of(Y))
+
+    def of_edges(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """Return the affinities of points whose edges (n_new, m) are known."""
         return self._weighted(edges, local_widths(edges, self.k), self.widths)
 
     def to(self, Z: Rows) -> Columns:

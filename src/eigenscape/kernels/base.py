@@ -83,7 +83,7 @@ class PointIndex(Protocol):
     """An index that recognises training points."""
 
     def find(self, Y: Rows) -> np.ndarray:
-        """Return for each point the index of the equal training point, or -1."""
+        """Return for each point the index of the training point that it is, or -1."""
         ...
 
 
@@ -108,7 +108,8 @@ def as_float64(X: Any) -> Any:
 def training_index(kernel: BoundKernel) -> PointIndex:
     """Return an index that recognises the training points of a kernel.
 
-    By the values of their rows, unless an implementation is registered for the type of the kernel.
+    By the values of their rows, unless an implementation is registered for the type of the kernel: graphs and
+    kernels of rows also recognise points that differ by rounding errors.
     """
     return RowIndex(kernel.X)
 
@@ -173,7 +174,7 @@ class WrappedKernel(BoundKernel):
 
 @training_index.register
 def _(kernel: GraphKernel) -> PointIndex:
-    return kernel.graph.vertices
+    return kernel.graph
 
 
 @training_index.register

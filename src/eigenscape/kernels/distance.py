@@ -60,7 +60,8 @@ class HalfSquaredDistance(PairwiseKernel):
                 return -0.5 * squared_euclidean(Y, X)
             return distance_values(Y, X, half_squared)
         if callable(self.metric):
-            lengths = evaluate_pairs(partial(self.metric, **self.metric_params), Y, X)
+            metric = partial(self.metric, **self.metric_params) if self.metric_params else self.metric
+            lengths = evaluate_pairs(metric, Y, X)
             if not (lengths >= 0).all():
                 worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
                 raise ValueError(f"metric must return non-negative finite values, got {worst:g}")
@@ -172,11 +173,10 @@ class LandmarkGeodesics:
         return self.graph.vertices.X[self.landmarks]
 
     def __call__(self, Y: Rows) -> np.ndarray:
-        vertex = self.graph.vertices.find(Y)
-        new = np.flatnonzero(vertex < 0)
+        vertex, edges = self.graph.locate(Y)
         values = self.lengths[vertex]  # (n_new, q), a copy
-        if len(new):
-            values[new] = extend_geodesics(self.graph.edges_of_new(Y[new]), self.lengths)
+        if edges.shape[0]:
+            values[vertex < 0] = extend_geodesics(edges, self.lengths)
         return half_squares(values)
 
     def to(self, Z: Rows) -> Columns:
@@ -185,10 +185,10 @@ class LandmarkGeodesics:
         return lambda Y, table=None: half_squares(lengths(Y, table))
 
     def find(self, Y: Rows) -> np.ndarray:
-        """Return for each point the index of the equal landmark, or -1."""
+        """Return for each point the index of the landmark that it is, or -1."""
         number = np.full(self.graph.n_vertices + 1, -1, dtype=np.intp)  # the last for points that are new
         number[self.landmarks] = np.arange(len(self.landmarks))
-        return number[self.graph.vertices.find(Y)]
+        return number[self.graph.find(Y)]
 
 
 @training_index.register

@@ -21,15 +21,15 @@ from eigenscape.kernels.base import BoundKernel, Columns, WrappedKernel, gram_ma
 class LabelledAffinity(WrappedKernel):
     """``(1 - w) k(x, y) + w l(x, y)`` of two labelled vertices, otherwise the affinity ``k(x, y)``.
 
-    A point that is not a vertex has no label, so ``base`` gives its edges; a point equal to a vertex has the
-    edges of that vertex.
+    A point that is not a vertex has no label, so ``base`` gives its edges.
     """
 
     matrix: sparse.csr_array  # (m, m) mixed affinities of the vertices
     _shapes: ClassVar = {"<points>": "n ...", "matrix": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        return rows_by_vertex(training_index(self.base), Y, self.matrix.__getitem__, self.base)
+        vertex = training_index(self.base).find(Y)
+        return rows_by_vertex(vertex, self.matrix.__getitem__, lambda others: self.base(Y[others]))
 
     def to(self, Z: Rows) -> Columns:
         base, column_vertex = self.base.to(Z), training_index(self.base).find(Z)

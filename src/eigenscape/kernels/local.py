@@ -270,7 +270,7 @@ def over_neighborhoods(
 
 @dataclass(frozen=True, eq=False)
 class LocalWeights:
-    """Reconstruction weights ``w(x, x_i)`` of a point; a point equal to a vertex has weight 1 there."""
+    """Reconstruction weights ``w(x, x_i)`` of a point; a point that is a vertex has weight 1 there."""
 
     graph: NeighborGraph
     gram: LocalGram
@@ -281,18 +281,20 @@ class LocalWeights:
     __repr__ = short_repr
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        return rows_by_vertex(self.graph.vertices, Y, self._of_vertices, self._of_new)
+        vertex, neighbors = self.graph.locate(Y, self._neighbors)
+        return rows_by_vertex(vertex, self._of_vertices, lambda new: self._of_new(neighbors, Y[new]))
 
     def _of_vertices(self, vertex: np.ndarray) -> sparse.csr_array:
         n = len(vertex)
         return sparse.csr_array((np.ones(n), vertex, np.arange(n + 1)), shape=(n, self.graph.n_vertices))
 
-    def _of_new(self, Y: Rows) -> sparse.csr_array:
+    def _neighbors(self, Y: Rows) -> sparse.csr_array:
+        return self.graph.neighbors_of(Y.astype(np.float64))
+
+    def _of_new(self, neighbors: sparse.csr_array, Y: Rows) -> sparse.csr_array:
         """Return the weights of points that are not vertices."""
-        fresh = Y.astype(np.float64)
-        neighbors = self.graph.neighbors_of(fresh)
         _warn_without_neighbors(int((np.diff(neighbors.indptr) == 0).sum()))
-        return barycentric_weights(self.gram, neighbors, self.reg, self.n_jobs, fresh)
+        return barycentric_weights(self.gram, neighbors, self.reg, self.n_jobs, Y.astype(np.float64))
 
 
 def _warn_without_neighbors(count: int) -> None:
@@ -352,7 +354,7 @@ class FiniteLocalKernel(_WeightsKernel):
     _shapes: ClassVar = {"weights.graph.vertices.X": "n ...", "inner": "n n"}
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        vertex = self.weights.graph.vertices.find(Y)
+        vertex = self.weights.graph.find(Y)
         known = np.flatnonzero(vertex >= 0)
         pick = sparse.csr_array(
             (np.ones(len(known)), (known, vertex[known])), shape=(len(vertex), self.inner.shape[0])

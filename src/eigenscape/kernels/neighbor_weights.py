@@ -125,22 +125,22 @@ class NeighborAffinity(GraphKernel):
     parameters: np.ndarray  # (m, p)
 
     def __call__(self, Y: Rows) -> sparse.csr_array:
-        return rows_by_vertex(self.graph.vertices, Y, self.weights.__getitem__, self._of_new)
-
-    def _of_new(self, Y: Rows) -> sparse.csr_array:
-        edges = self.graph.edges_of_new(Y)
-        return self._weighted(edges, self._own_parameters(edges), self.parameters)
+        vertex, edges = self.graph.locate(Y)
+        return rows_by_vertex(
+            vertex,
+            self.weights.__getitem__,
+            lambda _: self._weighted(edges, self._own_parameters(edges), self.parameters),
+        )
 
     def to(self, Z: Rows) -> Columns:
         edges, right = edges_to(self.graph, Z), self._parameters_of(Z)
         return lambda Y, table=None: self._weighted(edges(Y, table), self._parameters_of(Y), right)
 
     def _parameters_of(self, Y: Rows) -> np.ndarray:
-        vertex = self.graph.vertices.find(Y)
-        new = np.flatnonzero(vertex < 0)
+        vertex, edges = self.graph.locate(Y)
         parameters = self.parameters[vertex]  # a copy
-        if len(new):
-            parameters[new] = self._own_parameters(self.graph.edges_of_new(Y[new]))
+        if edges.shape[0]:
+            parameters[vertex < 0] = self._own_parameters(edges)
         return parameters
 
     def _own_parameters(self, edges: sparse.csr_array) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,16 +17,20 @@ from eigenscape._native.loops import exponential_tile
 from eigenscape._threads import run_parallel
 from eigenscape._typing import Matrix, Rows, is_sparse
 from eigenscape.graph.blocks import of_unit_magnitude
+from eigenscape.graph.near_rows import NearRowIndex
 from eigenscape.graph.precomputed import require_table
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.kernels.bandwidth import local_distance, median_distance
 from eigenscape.kernels.base import (
     BoundKernel,
     Columns,
     Kernel,
+    PointIndex,
     as_float64,
     n_points,
     product,
     product_by_rows,
+    training_index,
 )
 
 #: Writes the values of a kernel between two slices of the training rows to an array.
@@ -60,6 +65,13 @@ def _(kernel: BoundPairwise, Y: Rows, V: np.ndarray) -> np.ndarray:
         return product_by_rows(kernel, Y, V)
     left, right = factors
     return np.asarray(left @ (right.T @ V))
+
+
+@training_index.register
+def _(kernel: BoundPairwise) -> PointIndex:
+    """Recognise rows up to rounding errors, but rows of a table, which model files omit, by equality."""
+    is_table = isinstance(kernel.kernel, Precomputed) or getattr(kernel.kernel, "metric", "") == "precomputed"
+    return (RowIndex if is_table else NearRowIndex)(kernel.X)
 
 
 class PairwiseKernel(ABC):
@@ -485,7 +497,12 @@ def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> n
     values = np.empty((n_points(Y), n_points(X)))
     for i, y in enumerate(Y):
         for j, x in enumerate(X):
-            values[i, j] = function(y, x)
+            value = function(y, x)
+            try:
+                values[i, j] = value
+            except (TypeError, ValueError) as error:
+                found = reprlib.repr(value)
+                raise TypeError(f"{function!r} must return a number for two points, got {found}") from error
     return values
 
 

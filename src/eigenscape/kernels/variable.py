@@ -9,8 +9,9 @@ import numpy as np
 
 from eigenscape._display import short_repr
 from eigenscape._typing import Rows
+from eigenscape.graph.near_rows import NearRowIndex
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
-from eigenscape.graph.row_index import RowIndex, distinct_rows
+from eigenscape.graph.row_index import distinct_rows
 from eigenscape.kernels.base import BoundKernel, Columns, as_float64
 from eigenscape.kernels.pairwise import squared_euclidean
 
@@ -46,7 +47,7 @@ class VariableGaussian:
             )
         index = neighbor_index(X[first], n_jobs=self.n_jobs)
         widths = np.maximum.reduceat(index.nearest_others_graph(k).data, np.arange(0, len(first) * k, k))
-        return BoundVariableGaussian(self, X, RowIndex(X), index, k, widths[group])
+        return BoundVariableGaussian(self, X, NearRowIndex(X), index, k, widths[group])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class BoundVariableGaussian:
     _shapes: ClassVar = {"rows.X": "n *", "X": "n *", "widths": "n"}
     kernel: VariableGaussian
     X: Any
-    rows: RowIndex
+    rows: NearRowIndex
     index: NeighborIndex  # of the distinct rows
     k: int
     widths: np.ndarray  # (m,)
@@ -79,7 +80,7 @@ class BoundVariableGaussian:
         return np.exp(values, out=values)
 
     def widths_of(self, Y: Rows) -> np.ndarray:
-        """Compute ``rho`` (n_new,) of any points; a row equal to a training point has its bandwidth."""
+        """Compute ``rho`` (n_new,) of any points; a training point has its own."""
         known = self.rows.find(Y)
         widths = self.widths[known]
         new = np.flatnonzero(known < 0)

@@ -46,7 +46,7 @@ def ordinal_isomap(
     lengths = geodesics(graph, n_jobs=n_jobs)
     lengths = (lengths + lengths.T) / 2
     options = replace(options, n_components=min(options.n_components, graph.n_vertices - 1))
-    return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph.vertices)
+    return ordinal_mds(squareform(lengths, checks=False), options, Geodesics(graph, n_jobs), graph)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,28 +82,6 @@ def require_landmark_memory(n: int, q: int, dtype: type) -> None:
     )
 
 
-@dataclass(frozen=True)
-class LandmarkOptions:
-    """Choice of the landmarks in each part of a graph.
-
-    Parameters
-    ----------
-    method : str or None
-        How landmarks are chosen; None if they are given.
-    count : int or None
-        Number of landmarks; None to search for a sufficient number.
-    given : ndarray or None
-        Indices of the samples that are landmarks.
-    tol : float
-        Largest movement of the embedding accepted by the search.
-    """
-
-    method: str | None
-    count: int | None
-    given: np.ndarray | None
-    tol: float
-
-
 @dataclass(frozen=True, eq=False)
 class LandmarkResult:
     """Landmark Isomap of one part: embedding, distances, and the search for the number of landmarks."""
@@ -117,9 +95,12 @@ def landmark_isomap(
     graph: NeighborGraph,
     n_components: int,
     min_components: int,
-    landmarks: LandmarkOptions,
     solver: SolverConfig,
     *,
+    method: str | None = None,
+    count: int | None = None,
+    given: np.ndarray | None = None,
+    tol: float = 0.01,
     dtype: type = np.float64,
     order: Order = "value",
     indefinite: Indefinite = "keep",
@@ -128,28 +109,30 @@ def landmark_isomap(
     """Return the landmark MDS of the geodesic distances to some vertices (Bengio eq. 15), O(q n) in memory.
 
     Paths run through all vertices, and the distances (n, q) are part of the model: the distances of a new
-    point are computed from the distances of its neighbours. ``piece`` is the index of the part, for the
-    report of the search. There are at least ``min_components`` coordinates, some of them zero if the
-    landmarks span fewer dimensions."""
-    count, seed = min(n_components, graph.n_vertices - 1), solver.seed
+    point are computed from the distances of its neighbours. Landmarks are the samples ``given``, or ``count``
+    vertices that ``method`` chooses; if both are None, a sufficient number is searched for, until the map
+    moves by less than ``tol``. ``piece`` is the index of the part, for the report of the search. There are at
+    least ``min_components`` coordinates, some of them zero if the landmarks span fewer dimensions."""
+    n_components, seed = min(n_components, graph.n_vertices - 1), solver.seed
     search = None
-    if landmarks.given is None and landmarks.count is None:
+    if given is None and count is None:
         candidates = np.arange(graph.n_vertices)
-        start = graph.vertices.X, candidates, count, min_components, landmarks.tol, seed, piece
-        search = LandmarkSearch.start(*start)
+        search = LandmarkSearch.start(
+            graph.vertices.X, candidates, n_components, min_components, tol, seed, piece
+        )
     while True:
-        if landmarks.given is not None:
-            which = _given_vertices(graph, landmarks.given, count)
+        if given is not None:
+            which = _given_vertices(graph, given, n_components)
         else:
-            wanted = landmarks.count if search is None else search.n_landmarks
-            assert landmarks.method is not None
+            wanted = count if search is None else search.n_landmarks
+            assert method is not None
             assert wanted is not None
-            which = choose_vertices(graph, landmarks.method, min(wanted, graph.n_vertices), seed)
+            which = choose_vertices(graph, method, min(wanted, graph.n_vertices), seed)
         require_landmark_memory(graph.n_vertices, len(which), dtype)
         lengths = geodesics_to_landmarks(graph, which, solver.n_jobs, dtype)
         distances = LandmarkGeodesics(graph, which, lengths)
         embedding = landmark_mds(
-            distances, graph.vertices.X, which, count, solver, order=order, indefinite=indefinite
+            distances, graph.vertices.X, which, n_components, solver, order=order, indefinite=indefinite
         )
         search = None if search is None else search.after(embedding)
         if search is None or search.reason:

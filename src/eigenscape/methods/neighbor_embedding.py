@@ -20,7 +20,6 @@ from eigenscape._progress import stage
 from eigenscape._threads import Team, parallel_map, thread_team
 from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import MutualAffinity
 from eigenscape.solvers.pairs import canonical_signs
 
@@ -242,7 +241,7 @@ def scaled_start(eigenmap: np.ndarray) -> np.ndarray:
 class NeighborMap:
     """A fitted neighbour embedding.
 
-    A query equal to a training point gets the coordinates of that point. Any other point ``y`` is placed at a
+    A training point gets its own coordinates. Any other point ``y`` is placed at a
     minimum of its own part of the objective, the training points fixed,
 
         exaggeration sum_j W(y, x_j) / sum(W) log(1 + |z - z_j|^2) + R(z) / Z,
@@ -267,11 +266,6 @@ class NeighborMap:
         """Indices of the training points that the map was fitted to: all."""
         return np.arange(len(self.layout.points))
 
-    @property
-    def vertices(self) -> RowIndex | DistanceRowIndex:
-        """Index that finds the training point equal to a query."""
-        return self.affinity.graph.vertices
-
     @cached_property
     def plane(self) -> np.ndarray:
         """Coordinates of the training points in two dimensions, (m, 2)."""
@@ -290,12 +284,12 @@ class NeighborMap:
 
     def transform(self, Y: Any) -> np.ndarray:
         """Return the coordinates (n_new, p) of any points."""
-        found = self.vertices.find(Y)
-        coordinates = self.layout.points[found]
-        new = np.flatnonzero(found < 0)
+        vertex, edges = self.affinity.graph.locate(Y)
+        coordinates = self.layout.points[vertex]
+        new = np.flatnonzero(vertex < 0)
         if len(new) == 0:
             return coordinates
-        weights = sparse.csr_array(self.affinity(Y if len(new) == len(found) else Y[new]))
+        weights = self.affinity.of_edges(edges)
         with stage("projection", total=len(new)) as advance:
             coordinates[new], n_unconverged = self._place(weights, advance)
         if n_unconverged:

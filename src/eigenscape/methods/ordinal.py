@@ -19,7 +19,7 @@ from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
 from eigenscape._warnings import warn
 from eigenscape.exceptions import NotConvergedWarning
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
+from eigenscape.kernels.base import PointIndex
 from eigenscape.methods.local_affine import evenly_spaced
 from eigenscape.methods.tuning import TUNING
 from eigenscape.solvers.direct import partial_eigh
@@ -163,15 +163,15 @@ def normalized_layout(layout: Layout, disparities: np.ndarray) -> tuple[Layout, 
 class OrdinalEmbedding:
     """A fitted ordinal map: coordinates of the training points and a function from dissimilarity to distance.
 
-    A query equal to a training point (looked up in ``points``) gets the coordinates of that point. Any other
-    point is placed where the squared differences between its distances on the map and those given by the
-    monotone function are least, the training points fixed. The function is interpolated linearly between
-    training dissimilarities; it is 0 at 0 and constant beyond the largest.
+    A training point (looked up in ``points``) gets its own coordinates. Any other point is placed where the
+    squared differences between its distances on the map and those given by the monotone function are least,
+    the training points fixed. The function is interpolated linearly between training dissimilarities; it is 0
+    at 0 and constant beyond the largest.
     """
 
     _shapes: ClassVar = {"points.X": "n ...", "layout.points": "n p", "knots.0": "k", "knots.1": "k"}
     dissimilarity: Callable[[Any], np.ndarray]  # (n_new, m)
-    points: RowIndex | DistanceRowIndex  # finds the training point equal to a query
+    points: PointIndex  # recognises training points
     layout: Layout
     knots: tuple[np.ndarray, np.ndarray]  # dissimilarities and distances, both ascending
 
@@ -241,7 +241,7 @@ def ordinal_mds(
     dissimilarities: np.ndarray,
     options: OrdinalOptions,
     dissimilarity: Callable[[Any], np.ndarray],
-    points: RowIndex | DistanceRowIndex,
+    points: PointIndex,
 ) -> OrdinalEmbedding:
     """Return the ordinal map of training ``points`` with the given condensed ``dissimilarities``.
 

@@ -20,7 +20,6 @@ from scipy.spatial.distance import cdist, pdist
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import parallel_map
-from eigenscape.graph.row_index import DistanceRowIndex, RowIndex
 from eigenscape.kernels.affinity import LocalAffinity
 from eigenscape.methods.ordinal import (
     Layout,
@@ -103,8 +102,8 @@ class PotentialEmbedding:
     The random walk is between cells of vertices: ``Q = D^-1 C' K C`` with the indicators ``C`` of the cells.
     A point with the affinities ``k(x, .)`` steps to the cells with ``p(x) = k(x, .) C / sum k(x, .)`` and has
     the potential ``-log(p(x) Q^(t-1))``. It is placed where the squared differences between its distances on
-    the map and the distances of potentials are least, the cells fixed. If every vertex is a cell, a query
-    equal to a vertex gets the coordinates of its cell.
+    the map and the distances of potentials are least, the cells fixed. If every vertex is a cell, a vertex
+    gets the coordinates of its cell.
     """
 
     _shapes: ClassVar = {
@@ -128,18 +127,12 @@ class PotentialEmbedding:
         """Indices of the training points that the map was fitted to: all."""
         return np.arange(len(self.cells))
 
-    @property
-    def vertices(self) -> RowIndex | DistanceRowIndex:
-        """Index that finds the training point equal to a query."""
-        return self.affinity.graph.vertices
-
     def transform(self, Y: Any) -> np.ndarray:
         """Return the coordinates (n_new, p) of any points."""
-        found = self.vertices.find(Y)
-        coordinates = self.coordinates[found]
-        new = np.flatnonzero(found < 0)
-        if len(new):
-            coordinates[new] = self.place(self.affinity(Y if len(new) == len(found) else Y[new]))
+        vertex, edges = self.affinity.graph.locate(Y)
+        coordinates = self.coordinates[vertex]
+        if edges.shape[0]:
+            coordinates[vertex < 0] = self.place(self.affinity.of_edges(edges))
         return coordinates
 
     def place(self, weights: sparse.csr_array) -> np.ndarray:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.extmath import row_norms
 
 from eigenscape._extras import optional_import
 from eigenscape._threads import kept_threads
-from eigenscape._typing import is_sparse
 from eigenscape.kernels.neighbor_weights import NeighborAffinity
 from eigenscape.methods.pseudotime import pseudotime_coordinates
 from eigenscape.quality.loss import kernel_loss
@@ -183,7 +180,7 @@ class Reference:
     def cells(self, rows: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
         """Return new cells, their nearest reference cells, and mean distances to those near.
 
-        Cells that are reference cells get the rows of these. Without a graph nothing is near.
+        Without a graph nothing is near.
         """
         rows = rows.astype(self.rows.dtype)
         if self.affinity is None:
@@ -192,14 +189,9 @@ class Reference:
         assert graph.n_neighbors is not None
         lengths, indices = graph.index.nearest(rows, graph.n_neighbors)
         nearest, means = indices[:, 0], lengths.mean(axis=1)
-        # A row this near to a reference cell, relative to its length, is the same cell projected anew.
-        same = np.flatnonzero(lengths[:, 0] <= 1e-5 * row_norms(rows))
-        if len(same):
-            place = np.arange(rows.shape[0])
-            place[same] = len(place) + np.arange(len(same))
-            stack = partial(sparse.vstack, format="csr") if is_sparse(rows) else np.concatenate
-            rows = stack([rows, self.rows[nearest[same]]])[place]
-            means[same] = self.mean_distances[nearest[same]]
+        vertex = graph.find(rows)
+        same = vertex >= 0
+        means[same] = self.mean_distances[vertex[same]]
         return rows, nearest, means
 
 

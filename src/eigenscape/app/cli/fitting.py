@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eigenscape.app.cli.errors import CommandError, print_message
-from eigenscape.app.cli.input import PRECOMPUTED, is_streamed, reader_options, row_chunks
+from eigenscape.app.cli.input import PRECOMPUTED, reader_options
 from eigenscape.app.cli.options import InputOptions
 from eigenscape.app.methods import make_estimator, method_of
 
@@ -79,14 +79,14 @@ def _precomputed(cls: type[Any], parameters: dict[str, Any], kind: str, array: A
     return parameters
 
 
-def announce_memory(estimator: Any, X: Any, quiet: bool) -> float | None:
+def announce_memory(estimator: Any, table: Table, quiet: bool) -> float | None:
     """Print and return an estimate of the memory of a fit in bytes; None if the rows are streamed."""
-    if is_streamed(X):
+    if table.is_streamed:
         return None
     from eigenscape._format import format_bytes
     from eigenscape._memory import available_bytes
 
-    needed = estimator._method.memory.estimate(estimator.get_params(), *X.shape)
+    needed = estimator._method.memory.estimate(estimator.get_params(), *table.array.shape)
     free = format_bytes(available_bytes())
     name = estimator._method.name
     print_message(f"{name}: about {format_bytes(needed)} of memory ({free} free)", quiet)
@@ -153,7 +153,7 @@ def weight_column(table: Table, name: str) -> np.ndarray:
     """Return the weights of the rows, or raise CommandError if the column does not contain weights."""
     import numpy as np
 
-    if is_streamed(table.array):
+    if table.is_streamed:
         raise CommandError("--weight needs all rows in memory; omit --stream, or use a smaller file")
     if name not in table.extra:
         raise CommandError(
@@ -181,18 +181,13 @@ def weight_column(table: Table, name: str) -> np.ndarray:
 def warn_of_scales(estimator: Any, table: Table) -> dict[str, float]:
     """Print a warning if few columns dominate the distances of an estimator.
 
-    Return these columns with their shares of the total variance.
-
-    Of streamed rows, the first chunk is examined; rows that can be read only once are not.
+    Return these columns with their shares of the total variance. Of streamed rows, the first chunk is
+    examined.
     """
     from eigenscape.app.report.dominance import find_dominance
-    from eigenscape.streams import as_chunks, can_repeat
 
-    X = table.array
-    if is_streamed(X):
-        chunks = as_chunks(X)
-        X = next(iter(chunks), None) if chunks is not None and can_repeat(chunks) else None
-    found = find_dominance(estimator, X, table.names) if table.kind == "rows" and X is not None else None
+    rows = next(iter(table.chunks)) if table.kind == "rows" else None
+    found = None if rows is None else find_dominance(estimator, rows, table.names)
     if found is None:
         return {}
     _warn(
@@ -219,26 +214,25 @@ def _warn(sentence: str, prefix: str = "") -> None:
 
 
 def fit_estimator(
-    estimator: Any, X: Any, labels: np.ndarray | None, weights: np.ndarray | None
+    estimator: Any, table: Table, labels: np.ndarray | None, weights: np.ndarray | None
 ) -> np.ndarray:
     """Fit an estimator to rows, in chunks if they are streamed; return the coordinates of the rows."""
-    streamed = is_streamed(X)
-    if streamed and estimator._method.streams == "partial_fit":
-        for chunk in row_chunks(X):
+    if table.is_streamed and estimator._method.streams == "partial_fit":
+        for chunk in table.chunks:
             estimator.partial_fit(chunk)
     else:
         targets = () if labels is None else (labels,)
-        estimator.fit(X, *targets, **({} if weights is None else {"sample_weight": weights}))
-    if streamed or "embedding_" not in vars(estimator):
-        return apply_to_rows(estimator.transform, X)
+        estimator.fit(table.array, *targets, **({} if weights is None else {"sample_weight": weights}))
+    if table.is_streamed or "embedding_" not in vars(estimator):
+        return apply_to_rows(estimator.transform, table)
     return estimator.embedding_
 
 
-def apply_to_rows(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+def apply_to_rows(function: Callable[[Any], np.ndarray], table: Table) -> np.ndarray:
     """Return the values of a function of rows, computed chunk by chunk if they are streamed."""
     import numpy as np
 
-    return np.concatenate([function(chunk) for chunk in row_chunks(X)]) if is_streamed(X) else function(X)
+    return np.concatenate([function(chunk) for chunk in table.chunks])
 
 
 def standardize(table: Table) -> tuple[Table, StandardScaler]:
@@ -246,16 +240,12 @@ def standardize(table: Table) -> tuple[Table, StandardScaler]:
     from scipy import sparse
     from sklearn.preprocessing import StandardScaler
 
-    from eigenscape.app.io.table import MappedChunks
-
     if table.kind not in ("rows", "images"):
         raise CommandError(f"--standardize needs rows of numbers, but the input is {table.kind}; omit it")
-    X = table.array
-    scaler = StandardScaler(with_mean=not sparse.issparse(X))
-    for chunk in row_chunks(X):
+    scaler = StandardScaler(with_mean=not sparse.issparse(table.array))
+    for chunk in table.chunks:
         scaler.partial_fit(chunk)
-    scaled = MappedChunks(row_chunks(X), scaler.transform) if is_streamed(X) else scaler.transform(X)
-    return replace(table, array=scaled, unscaled=X), scaler
+    return replace(table.with_rows(scaler.transform), unscaled=table.array), scaler
 
 
 def describe_fit(estimator: Any, embedding: np.ndarray) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,22 +121,6 @@ def read_training_table(source: str, options: InputOptions, quiet: bool) -> Tabl
     return table
 
 
-def is_streamed(X: Any) -> bool:
-    """Return whether rows are read in chunks or are a dask collection."""
-    from eigenscape.distributed import is_collection
-    from eigenscape.streams import as_chunks
-
-    return is_collection(X) or as_chunks(X) is not None
-
-
-def row_chunks(X: Any) -> Iterable[Any]:
-    """Return the chunks of streamed rows; other rows are one chunk."""
-    from eigenscape.streams import as_chunks
-
-    chunks = as_chunks(X)
-    return [X] if chunks is None else chunks
-
-
 def column_roles(table: Table) -> dict[str, Any]:
     """Return which columns are used, for ``--json``."""
     roles = {"columns": list(table.names), "label": table.label_name, "id": table.id_name}
@@ -158,19 +142,13 @@ def _describe(table: Table) -> str:
 
 
 def _summarize_names(table: Table) -> str:
-    """List the names of columns; numbered ones are joined, and columns of an unusual type are named.
+    """List the names of columns, and those of an unusual type.
 
     A single column of integers among many others, which may not belong to the features, is seen in this way.
     """
-    groups: dict[str, list[str]] = {}
-    for name in table.names:
-        groups.setdefault(re.sub(r"\d+", "0", name), []).append(name)
-    shown: list[str] = []
-    for names in groups.values():
-        shown += names if len(names) < 4 else [f"{names[0]} ... {names[-1]}"]
-    text = ", ".join(shown[:_SHOWN_READ])
-    if len(shown) > _SHOWN_READ:
-        text += f", ..., {shown[-1]}"
+    text = ", ".join(table.names[:_SHOWN_READ])
+    if len(table.names) > _SHOWN_READ:
+        text += f", ..., {table.names[-1]}"
     for kind, word in (("int", "integers"), ("bool", "true or false")):
         odd = [name for name, found in zip(table.names, table.dtypes, strict=False) if found == kind]
         if 0 < len(odd) <= _SHOWN_ODD and len(odd) < len(table.names) / 2:

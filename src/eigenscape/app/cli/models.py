@@ -62,7 +62,6 @@ def info(
         notes.pop(note, None)
     if notes.get("imputation"):  # without its numbers
         notes["imputation"] = "mean"
-    notes.pop("training_labels", None)  # one value per row
     header["notes"] = notes or header["notes"]
     if display.as_json:
         if verification is not None:

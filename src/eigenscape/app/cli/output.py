@@ -6,7 +6,6 @@ All targets are checked before the computation starts; every file is written com
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import sys
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from eigenscape.app.io.table import Table
 
 _SUFFIXES = {"plot": (".png", ".svg", ".pdf"), "report": (".html", ".htm")}
-#: Maximum number of characters of the labels in a model file, whose header is limited to 16 MiB.
-MAX_CHARACTERS = 8_000_000
 
 
 def check_targets(source: str, options: OutputOptions, display: Display, model: str | None) -> None:
@@ -125,31 +122,3 @@ def write_plot(options: OutputOptions, embedding: np.ndarray, title: str, **poin
     figure.savefig(picture, format=Path(options.plot).suffix.lower()[1:], dpi=150)
     with whole_file(options.plot, force=options.force) as part:
         part.write_bytes(picture.getbuffer())
-
-
-def label_notes(labels: np.ndarray) -> list[Any] | None:
-    """Return labels in a form for JSON: numbers or texts, and None for a missing label.
-
-    Return None if the labels are too many for the header of a model file.
-    """
-    from eigenscape._roles import missing_labels
-
-    values = (labels if labels.dtype.kind in "iuf" else labels.astype(str)).tolist()
-    notes = [None if lacks else value for lacks, value in zip(missing_labels(labels), values, strict=True)]
-    return notes if len(json.dumps(notes)) <= MAX_CHARACTERS else None
-
-
-def labels_from_notes(notes: dict[str, Any], n: int) -> np.ndarray | None:
-    """Return the labels of ``n`` training rows from the notes of a model file, or None if it has none."""
-    import numpy as np
-
-    stored = notes.get("training_labels")
-    if stored is None:
-        return None
-    kinds = {type(value) for value in stored} - {type(None)} if isinstance(stored, list) else set()
-    if not isinstance(stored, list) or len(stored) != n or not (kinds <= {str} or kinds <= {int, float}):
-        raise CommandError(
-            f"the labels of the training rows in the model file are damaged: they are not {n} numbers or"
-            " texts; save the model again"
-        )
-    return np.array(stored, dtype=object if kinds <= {str} else np.float64 if None in stored else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,13 +12,10 @@ from eigenscape.app.cli.errors import CommandError
 from eigenscape.app.cli.fitting import apply_to_rows, build_estimator, given_labels
 from eigenscape.app.cli.input import SavedModel, finish_rows, load_map, load_model, read_table
 from eigenscape.app.cli.options import Display, InputOptions, Only, OutputOptions, setting
-from eigenscape.app.cli.output import coordinate_names, labels_from_notes, write_plot, write_rows
+from eigenscape.app.cli.output import coordinate_names, write_plot, write_rows
 from eigenscape.app.cli.run import Run
 from eigenscape.app.methods import estimator_class
 from eigenscape.exceptions import InputFileError
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: The embedder of ``density`` if no ``-m`` is given, and the number of its coordinates.
 DEFAULT, _COORDINATES = "kernel-pca", 10
@@ -63,28 +60,18 @@ def transform(
         saved = load_map(model_file)
     table, clusters = run.read_new(saved), None
     with run.step("placing"):
-        embedding = apply_to_rows(saved.model.transform, table.array)
+        embedding = apply_to_rows(saved.model.transform, table)
         if getattr(getattr(saved.estimator, "_method", None), "clusters", ""):
-            clusters = apply_to_rows(saved.model.predict, table.array)
+            clusters = apply_to_rows(saved.model.predict, table)
     extra = {} if clusters is None else {"cluster": clusters}
     names = coordinate_names(saved.class_name, embedding.shape[1])
     write_rows(embedding, names, table, writing, extra=extra, method=saved.method)
-    if writing.plot is not None:
-        _plot(run, saved, embedding)
+    fitted = vars(saved.estimator)
+    if "embedding_" in fitted:  # the training rows, in the colours of their clusters
+        write_plot(writing, fitted["embedding_"], saved.method, labels=fitted.get("labels_"), new=embedding)
+    else:
+        write_plot(writing, embedding, saved.method, labels=table.labels)
     run.finish(method=saved.method, shape=list(embedding.shape), clusters=clusters)
-
-
-def _plot(run: Run, saved: SavedModel, embedding: np.ndarray) -> None:
-    """Write a plot of new rows, among the training rows in the colours of their clusters or labels."""
-    training = vars(saved.estimator).get("embedding_")
-    if training is None:  # a compact model has no training rows
-        labels = run.table.labels
-        own = labels if labels is not None and len(labels) == len(embedding) else None
-        return write_plot(run.writing, embedding, saved.method, labels=own)
-    colors = vars(saved.estimator).get("labels_")
-    if colors is None or len(colors) != len(training):
-        colors = labels_from_notes(saved.notes, len(training))
-    write_plot(run.writing, training, saved.method, labels=colors, new=embedding)
 
 
 def inverse(

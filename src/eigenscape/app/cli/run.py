@@ -122,11 +122,11 @@ class Run:
         estimator = fitting.build_estimator(cls, parameters, n_components, table.kind, table.array)
         weights = None if weight is None else fitting.weight_column(table, weight)
         labels = fitting.fit_labels(estimator, table)
-        self.memory = fitting.announce_memory(estimator, table.array, self.display.quiet)
+        self.memory = fitting.announce_memory(estimator, table, self.display.quiet)
         if self.scaler is None and not self.dominant_columns:
             self.dominant_columns = fitting.warn_of_scales(estimator, table)
         with self.step(name or "fit"):
-            self.embedding = fitting.fit_estimator(estimator, table.array, labels, weights)
+            self.embedding = fitting.fit_estimator(estimator, table, labels, weights)
         self.estimator = estimator
         fitting.warn_of_few_points(self.embedding, table, f"{name}: " if name else "")
 
@@ -179,10 +179,6 @@ class Run:
 
         table = self.table
         notes = {**reader.column_notes(table, self.reading), "n_rows": self.n_rows, "command": self.command}
-        if table.labels is not None and len(table.labels) == self.n_rows:
-            notes["training_labels"] = output.label_notes(table.labels)
-            if notes["training_labels"] is None:
-                self.say("the labels are too many for the model file, so that plots of it have none")
         model = self.estimator
         if self.scaler is not None:
             model = Pipeline([("standardize", self.scaler), ("map", model)])

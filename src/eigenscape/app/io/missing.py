@@ -12,7 +12,7 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._typing import is_sparse
 from eigenscape.app.io.guards import empty_column_error
-from eigenscape.app.io.table import MappedChunks, Table, format_names
+from eigenscape.app.io.table import Table, format_names
 from eigenscape.exceptions import InputFileError
 
 #: Options with which NaN is not an error.
@@ -31,16 +31,15 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
     Chunks are checked when they are iterated over. With ``missing="drop"`` or ``"mean"``, all chunks are read
     once before: to find the rows to drop, or the means. ``imputation`` comes from a model, if any.
     """
-    whole = hasattr(table.array, "shape")
-    if not whole or any(map(len, nonfinite_rows(table.array))):
-        table = _validate(table, missing, whole)
+    if table.is_streamed or any(map(len, nonfinite_rows(table.array))):
+        table = _validate(table, missing)
     return impute(table, imputation) if missing == "mean" else table
 
 
-def _validate(table: Table, missing: str, whole: bool) -> Table:
+def _validate(table: Table, missing: str) -> Table:
     """Reject or drop rows; those of a stream when they are read, unless they are dropped."""
-    names = table.names if table.kind == "rows" else ()
-    chunks = ValidatedChunks([table.array] if whole else table.array, missing, table.source, names, whole)
+    whole, names = not table.is_streamed, table.names if table.kind == "rows" else ()
+    chunks = ValidatedChunks(table.chunks, missing, table.source, names, whole)
     table = table if whole else replace(table, array=chunks)
     if not whole and missing != "drop":
         return table
@@ -173,9 +172,8 @@ def impute(table: Table, known: Imputation | None = None) -> Table:
 
     ``known`` is the imputation of the training rows of a model, used instead of the means of this table.
     """
-    streamed = not hasattr(table.array, "shape")
-    if known is not None and streamed:  # what is missing is not counted
-        return replace(table, array=MappedChunks(table.array, known), imputation=known)
+    if known is not None and table.is_streamed:  # what is missing is not counted
+        return replace(table.with_rows(known), imputation=known)
     means, n_values, n_rows = _observed_means(table)
     if known is not None and len(known.means) != len(means):
         raise InputFileError(
@@ -185,8 +183,7 @@ def impute(table: Table, known: Imputation | None = None) -> Table:
     if known is None and np.isnan(means).any():
         raise empty_column_error(table.names[int(np.isnan(means).argmax())], table.source)
     found = Imputation(means if known is None else known.means, n_values, n_rows)
-    array = MappedChunks(table.array, found) if streamed else found(table.array)
-    return replace(table, array=array, imputation=found)
+    return replace(table.with_rows(found), imputation=found)
 
 
 def _fixed_blocks(chunks: Iterable[Any]) -> Iterator[np.ndarray]:

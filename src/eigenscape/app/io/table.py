@@ -109,13 +109,28 @@ class Table:
             f" source={self.source!r})"
         )
 
+    @property
+    def is_streamed(self) -> bool:
+        """Return whether the array is an iterable of chunks."""
+        return not hasattr(self.array, "shape")
+
+    @property
+    def chunks(self) -> Iterable[Any]:
+        """Return the chunks of a streamed array; another array is one chunk."""
+        return self.array if self.is_streamed else [self.array]
+
+    def with_rows(self, function: Callable[[Any], Any]) -> Table:
+        """Return a table with a function of its rows, applied to each chunk when it is read."""
+        array = MappedChunks(self.array, function) if self.is_streamed else function(self.array)
+        return replace(self, array=array)
+
     def select_rows(self, rows: np.ndarray) -> Table:
         """Return a table of some rows; of a square matrix the columns are selected too.
 
         An array that is streamed is left unchanged.
         """
         array, names = self.array, self.names
-        if hasattr(array, "shape"):
+        if not self.is_streamed:
             array = array[rows]
             if self.kind in ("distances", "affinities"):
                 array = array[:, rows]
