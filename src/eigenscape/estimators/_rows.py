@@ -155,8 +155,8 @@ def validate_rows(
     if named is None:
         X, named = _open_rows(estimator, X, reset)
     if sparse.issparse(X):
-        if X.ndim != 2:
-            raise ValueError(f"X is a sparse array of {X.ndim} dimensions; pass rows of features")
+        if (n_dimensions := getattr(X, "ndim", 2)) != 2:
+            raise ValueError(f"X is a sparse array of {n_dimensions} dimensions; pass rows of features")
         checked_sparse(X)
     elif isinstance(X, np.ma.MaskedArray):
         X = without_mask(X, missing)

@@ -90,7 +90,7 @@ def _check_function(
     metric: Callable[..., float], rows: Rows, params: Mapping[str, Any], error: Exception
 ) -> None:
     """Raise TypeError if a function of two rows does not return a number."""
-    found = metric(rows[0], rows[-1], **params)
+    found: Any = metric(rows[0], rows[-1], **params)
     if not isinstance(found, numbers.Real):
         raise TypeError(
             f"metric={metric!r} must return a number for two rows, got {reprlib.repr(found)}"
