@@ -2,7 +2,8 @@
 
 ``python tests/budgets.py`` prints each figure with its recorded value and its goal, and lowers the recorded
 values (``make budgets``). A recorded value rises in one case only: a room may grow if the others shrink by
-at least as much. Code lines are lines without docstrings, comments and blank lines.
+at least as much. The versions of the file in the history of git are compared too, so that no value is raised
+by hand. Code lines are lines without docstrings, comments and blank lines.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -96,29 +98,65 @@ def recorded() -> dict[str, dict[str, int]]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def problems(figures: dict[str, int], now: dict[str, int]) -> list[str]:
+def now(rows: dict[str, dict[str, int]]) -> dict[str, int]:
+    """Return the recorded value of each row."""
+    return {name: row["now"] for name, row in rows.items()}
+
+
+def committed() -> list[dict[str, int]] | None:
+    """Return the recorded values of all versions of the file in the history, the last one first.
+
+    None if this is no checkout of git.
+    """
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(FILE.parents[1]), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    name = f"tests/{FILE.name}"
+    try:
+        commits = git("log", "--format=%H", "--diff-filter=AM", "--", name).split()
+        return [now(tomllib.loads(git("show", f"{commit}:{name}"))) for commit in commits]
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None
+
+
+def raised(values: dict[str, int], before: dict[str, int]) -> list[str]:
+    """Return one sentence for each recorded value that exceeds that of an earlier version.
+
+    Rooms may exceed it if their sum does not.
+    """
+    allowed = lowered(values, before)
+    return [
+        f"{name}: {value} is recorded, {allowed[name]} was; it may only fall, unless another room shrinks"
+        for name, value in values.items()
+        if value > allowed[name]
+    ]
+
+
+def problems(figures: dict[str, int], records: dict[str, int]) -> list[str]:
     """Return one sentence for each figure that exceeds its recorded value, or is far below it."""
     found = []
     for name, figure in figures.items():
-        excess = figure - now[name]
+        excess = figure - records[name]
         if excess > 0:
             remedy = "remove code, or shrink another room" if name.startswith(LINES[:5]) else "lower it"
             found.append(f"{name}: {figure}, {excess} more than tests/budgets.toml allows; {remedy}")
-        elif -excess > SLACK * now[name]:
+        elif -excess > SLACK * records[name]:
             found.append(f"{name}: {figure}, {-excess} less than tests/budgets.toml; run make budgets")
     return found
 
 
-def lowered(figures: dict[str, int], now: dict[str, int]) -> dict[str, int]:
+def lowered(figures: dict[str, int], records: dict[str, int]) -> dict[str, int]:
     """Return the values to record.
 
     A figure that rose keeps its recorded value, except lines of code in rooms while the sum over all rooms
     does not rise: a room that grows pays by shrinking elsewhere.
     """
     rooms = {LINES.format(room) for room in ROOMS}
-    paid = sum(figures[room] for room in rooms) <= sum(now[room] for room in rooms)
+    paid = sum(figures[room] for room in rooms) <= sum(records[room] for room in rooms)
     return {
-        name: figure if paid and name in rooms else min(figure, now.get(name, figure))
+        name: figure if paid and name in rooms else min(figure, records.get(name, figure))
         for name, figure in figures.items()
     }
 
@@ -126,7 +164,7 @@ def lowered(figures: dict[str, int], now: dict[str, int]) -> dict[str, int]:
 def main() -> int:
     """Print the table, record lower values, and return 1 if a figure exceeds its recorded value."""
     figures, rows = measure(), recorded()
-    new = lowered(figures, {name: row["now"] for name, row in rows.items()})
+    new = lowered(figures, now(rows))
     for name, figure in figures.items():
         row = rows.get(name, {})
         print(f"{name:60s} {figure:6d}  recorded {row.get('now', '-'):>6}  goal {row.get('goal', '-'):>6}")
@@ -135,9 +173,14 @@ def main() -> int:
         goal = f", goal = {rows[name]['goal']}" if "goal" in rows.get(name, {}) else ""
         text += f'"{name}" = {{ now = {value}{goal} }}\n'
     FILE.write_text(text, encoding="utf-8")
-    refused = [name for name in figures if figures[name] > new[name]]
-    for name in refused:
-        print(f"{name}: {figures[name]} exceeds {new[name]}, which is not raised", file=sys.stderr)
+    refused = [
+        f"{name}: {figures[name]} exceeds {new[name]}, which is not raised"
+        for name in figures
+        if figures[name] > new[name]
+    ]
+    refused += sorted({sentence for before in committed() or () for sentence in raised(new, before)})
+    for sentence in refused:
+        print(sentence, file=sys.stderr)
     return 1 if refused else 0
 
 

@@ -25,6 +25,9 @@ from eigenscape import (
     PCA,
     ClassicalMDS,
     DiffusionMap,
+    EigenfunctionClassifier,
+    EigenfunctionRegressor,
+    EigenspaceDensity,
     FactorAnalysis,
     FastMap,
     GreedySpectralEmbedding,
@@ -35,6 +38,7 @@ from eigenscape import (
     LaplacianEigenmaps,
     LocalityPreservingProjection,
     LocallyLinearEmbedding,
+    ManifoldParzen,
     MetricMap,
     MixturePPCA,
     NeighborEmbedding,
@@ -44,6 +48,8 @@ from eigenscape import (
     PotentialMap,
     ProbabilisticPCA,
     ProjectionPursuit,
+    ProjectionPursuitDensity,
+    ProjectionPursuitRegressor,
     SpectralClustering,
     kernels,
 )
@@ -51,6 +57,7 @@ from eigenscape.options import (
     Anchors,
     Dictionary,
     Independence,
+    Inverse,
     KNNGraph,
     Landmarks,
     LocalKernels,
@@ -311,10 +318,12 @@ CASES: list[Case] = []
 #: Estimators without a kernel, hence without a spectrum, eigenfunctions or a loss: laws 3 and 7 have nothing
 #: to say about them, the others hold. A kernel eigenmap and a locality preserving projection are functions
 #: G'z(x) found in a small space: their spectrum is that of the graph seen through z, and test_eigenmaps.py
-#: has the laws about it. (Distortion discriminant analysis is not here either: its rows are time steps, and
-#: fewer come out.)
+#: has the laws about it. A difference of signal and noise has no kernel either. (Distortion discriminant
+#: analysis is not here: its rows are time steps, and fewer come out.)
 WITHOUT_KERNEL: list[Case] = []
 MAPS: list[Case] = []
+#: Classifiers, regressors and densities: their law is that rows are answered alone (test_predictor_laws.py).
+PREDICTORS: list[Case] = []
 
 
 def _add(
@@ -386,6 +395,7 @@ def _dictionaries() -> None:
         add(f"{normalization}-twins", "twins", normalization=normalization)
         add(f"{normalization}-sparse", "counts", normalization=normalization, dictionary=coarse)
         add(f"{normalization}-precomputed", "similarities", kernel="precomputed", normalization=normalization)
+        add(f"{normalization}-callable", "curve", kernel=bump, normalization=normalization, dictionary=coarse)
     for kernel in ("linear", "poly", "laplacian", "cosine"):
         add(kernel, "curve", kernel=kernel)
     for kernel in ("linear", "laplacian", "cosine"):
@@ -404,7 +414,6 @@ def _dictionaries() -> None:
             normalize_first=True,
             dictionary=Dictionary(tol=tol),
         )
-    add("callable", "curve", kernel=bump, dictionary=coarse)
     for kernel in ("rbf", "linear", "poly"):
         _add(f"dictionary-{kernel}", "curve", KernelPCA, kernel=kernel, approximation=Dictionary(tol=1e-3))
     _add("dictionary-size", "wide", KernelPCA, approximation=Dictionary(30))
@@ -456,6 +465,12 @@ def _maps() -> None:
         MAPS.append(Case(f"FactorAnalysis-{kind}", partial(FactorAnalysis, max_iter=20_000), kind))
     for kind in ("curve", "wide", "flat", "twins", "gaps"):
         MAPS.append(Case(f"MixturePPCA-{kind}", partial(MixturePPCA, n_init=2, tol=1e-5), kind))
+    MAPS.append(Case("ProbabilisticPCA-closed", partial(ProbabilisticPCA, method="closed"), "wide"))
+    few = {"tol": 1e-6, "max_iter": 5000, "random_state": 1}
+    MAPS.append(Case("ProbabilisticPCA-tol", partial(ProbabilisticPCA, method="em", **few), "wide"))
+    MAPS.append(Case("FactorAnalysis-tol", partial(FactorAnalysis, 3, **few), "wide"))
+    three = partial(MixturePPCA, 3, 1, n_init=1, noise_floor=1e-4, **few)
+    MAPS.append(Case("MixturePPCA-three", three, "curve"))
 
 
 def _classical_mds() -> None:
@@ -641,13 +656,18 @@ def _diffusion() -> None:
         add(f"alpha-{alpha}-no-diagonal", "curve", alpha=alpha, include_diagonal=False)
         local(f"alpha-{alpha}-local", "curve", alpha=alpha)
         add(f"alpha-{alpha}-twins", "twins", alpha=alpha)
+        add(f"alpha-{alpha}-callable", "curve", alpha=alpha, affinity=bump)
+        add(f"alpha-{alpha}-precomputed", "similarities", alpha=alpha, affinity="precomputed")
+        add(f"alpha-{alpha}-graph", "curve", alpha=alpha, affinity=KNNGraph(weights="heat"))
+        given = KNNGraph(metric="precomputed", weights="heat")
+        add(f"alpha-{alpha}-distances", "distances", alpha=alpha, affinity=given)
     local("local-twins", "twins", affinity=kernels.VariableGaussian(5, 0.5))
     local("local-sparse", "counts")
     local("local-wide", "wide", include_diagonal=False)
     for mode in ("connect", "per_component", "largest"):
         local(f"split-local-{mode}", "split", affinity=kernels.VariableGaussian(3), on_disconnected=mode)
     graph = partial(_add, cls=DiffusionMap, affinity=KNNGraph(6, weights="local"))
-    for alpha in (0, 1):
+    for alpha in (0, 0.5, 1):
         graph(f"local-graph-{alpha}", "curve", alpha=alpha)
         graph(f"local-graph-{alpha}-twins", "twins", alpha=alpha)
     graph("local-graph-mutual", "curve", affinity=KNNGraph(6, symmetrize="mutual", weights="local"))
@@ -1059,6 +1079,147 @@ def _objects() -> None:
         _add("objects-split", "split", cls, on_disconnected="per_component", **objects)
 
 
+#: Arguments of a metric other than the default.
+CUBIC: dict[str, Any] = {"metric": "minkowski", "metric_params": {"p": 3}}
+
+
+def _other_options() -> None:
+    """Fields of options that the cases above leave at their defaults."""
+    add = partial(_add, cls=DiffusionMap, random_state=1)
+    add("polynomial", "positive", affinity="polynomial", n_components=3)
+    add("graph-cubic", "curve", affinity=KNNGraph(**CUBIC))
+    radius = RadiusGraph(1.5, **CUBIC, weights="heat", width=0.5, search="exact")
+    add("radius-cubic", "curve", affinity=radius)
+    tree = SpanningTree(4, **CUBIC, weights="heat", width=0.5, search="exact")
+    add("tree-cubic", "curve", affinity=tree)
+    add("tree-local", "curve", affinity=SpanningTree(4, weights="local", search="approximate"))
+    patient = Solver("lanczos", tol=1e-12, max_iter=500)
+    for cls in (PCA, LandmarkMDS, DiffusionMap, ClassicalMDS):
+        _add("patient", "wide", cls, eigen_solver=patient, random_state=1)
+    _add("patient", "curve", SpectralClustering, n_clusters=3, eigen_solver=patient, random_state=1)
+    pivots = partial(_add, kind="wide", cls=MetricMap, n_landmarks=30, random_state=1)
+    for name, solver in (("dense", "dense"), ("lanczos", "lanczos"), ("patient", patient)):
+        pivots(name, eigen_solver=solver)
+    _add("tree", "wide", Isomap, graph=SpanningTree(8), random_state=1)
+    _add("greedy-tol", "curve", LandmarkMDS, approximation=Landmarks(selection="greedy", tol=1e-3))
+    _add("rpcholesky", "curve", GreedySpectralEmbedding, dictionary=Dictionary(20, selection="rpcholesky"))
+
+
+def _other_values() -> None:
+    """Values of parameters that the cases above leave out."""
+    _add("mle", "wide", PCA, n_components="mle")
+    polynomial = {"gamma": 0.5, "degree": 2, "coef0": 0.5, "random_state": 1}
+    for cls in (KernelPCA, GreedySpectralEmbedding):
+        _add("degree", "curve", cls, kernel="poly", **polynomial)
+        for inverse in ("fixed-point", "ridge"):
+            _add(f"inverse-{inverse}", "curve", cls, inverse=inverse)
+            options = {"alpha": 0.1, "gamma": 0.5} if inverse == "ridge" else {}
+            _add(f"inverse-{inverse}-options", "wide", cls, inverse=Inverse(inverse, **options))
+        _add("inverse-auto-options", "curve", cls, inverse=Inverse())
+    for kernel in ("polynomial", "gaussian", "laplace"):
+        _add(kernel, "curve", GreedySpectralEmbedding, kernel=kernel)
+    _add("polynomial", "positive", LaplacianEigenmaps, affinity="polynomial", n_components=3, random_state=1)
+    _add("polynomial", "positive", SpectralClustering, affinity="polynomial", n_clusters=3, n_init=3)
+    _add("auto-clusters", "split", SpectralClustering, n_clusters="auto", max_clusters=6, n_init=3)
+    _add("auto", "curve", LandmarkMDS, n_landmarks="auto")
+    for cls in (FastMap, MetricMap, LandmarkMDS):
+        _add("cubic", "curve", cls, **CUBIC, random_state=1)
+    _add(
+        "multilevel",
+        "wide",
+        LocallyLinearEmbedding,
+        n_components=3,
+        eigen_solver="multilevel",
+        random_state=1,
+    )
+    difference = partial(OrientedPCA, criterion="difference")
+    WITHOUT_KERNEL.append(Case("OrientedPCA-difference", difference, "wide", _two_versions))
+
+    def add(cls: type, name: str, kind: str, **params: Any) -> None:
+        WITHOUT_KERNEL.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind))
+
+    add(Isomap, "ordinal-default", "curve", ordinal=True)
+    add(OrdinalMDS, "cubic", "curve", **CUBIC, random_state=1)
+    add(ParametricMap, "gamma", "curve", gamma=0.5, n_features=60, random_state=1)
+    embedder = LaplacianEigenmaps().fit(load("curve")[0])
+    add(ParametricMap, "prefit", "curve", embedder=embedder, prefit=True, n_features=60)
+    add(ProjectionPursuit, "tol", "curve", tol=1e-5, random_state=1)
+    add(NeighborEmbedding, "object", "curve", graph=KNNGraph(8), tol=1e-2, random_state=1)
+    few = {"max_iter": 100, "tol": 1e-3, "random_state": 1}
+    add(PotentialMap, "object", "curve", graph=KNNGraph(8), **few)
+    _other_eigenmaps(add)
+
+
+def _other_eigenmaps(add: Callable[..., None]) -> None:
+    small = {"n_kernels": 4, "random_state": 1}
+    add(KernelEigenmap, "dense", "curve", eigen_solver="dense", n_neighbors=8, **small)
+    solver = Solver("iterative", tol=1e-8, max_iter=2000)
+    add(KernelEigenmap, "patient", "curve", eigen_solver=solver, **small)
+    add(KernelEigenmap, "width", "curve", kernels=LocalKernels(sigma=1.5), **small)
+    balls = LocalKernels(1.0, np.stack([np.eye(3)] * 4), curve(4, seed=7))
+    add(KernelEigenmap, "centers", "curve", kernels=balls, **small)
+    projection = {"n_components": 1, "regularization": 0.1}
+    add(LocalityPreservingProjection, "cosine", "wide", n_neighbors=8, metric="cosine", **projection)
+    graphs = {"knn": KNNGraph(8, symmetrize="mutual"), "radius": RadiusGraph(1.0), "tree": SpanningTree(4)}
+    for name, graph in graphs.items():
+        add(KernelEigenmap, name, "curve", affinity=graph, **small)
+        add(LocalityPreservingProjection, name, "curve", affinity=graph)
+    for cls in (KernelEigenmap, LocalityPreservingProjection):
+        for mode in ("whole", "connect"):
+            add(cls, mode, "pair", on_disconnected=mode)
+    add(NeighborEmbedding, "connect", "split", max_iter=100, n_neighbors=5)
+    add(PotentialMap, "connect", "split", n_neighbors=5)
+
+
+def _some_values(X: Any) -> dict[str, Any]:
+    """Numbers, of which every second row has its own."""
+    return {"y": np.where(np.arange(X.shape[0]) % 2 == 0, _values(X)["y"], np.nan)}
+
+
+def _values(X: Any) -> dict[str, Any]:
+    return {"y": np.sin(X[:, [0]].sum(axis=1)) + X[:, [1]].sum(axis=1)}
+
+
+def _predictors() -> None:
+    def add(
+        name: str,
+        cls: type,
+        given: Callable[[Any], dict[str, Any]] = nothing,
+        kind: str = "curve",
+        **params: Any,
+    ) -> None:
+        PREDICTORS.append(Case(f"{cls.__name__}-{name}", partial(cls, **params), kind, given))
+
+    embedder = LaplacianEigenmaps(3)
+    fitted = KernelPCA(3).fit(load("curve")[0])
+    for cls, given in ((EigenfunctionClassifier, some_labels), (EigenfunctionRegressor, _some_values)):
+        weights = {"class_weight": "balanced"} if cls is EigenfunctionClassifier else {}
+        add("default", cls, given)
+        for kind in ("twins", "counts"):
+            add(kind, cls, given, kind)
+        add("embedder", cls, given, embedder=embedder, n_functions=2, alpha=0.1, **weights)
+        add("prefit", cls, given, embedder=fitted, prefit=True)
+    for span_distance in ("auto", "kernel", "inverse", "none"):
+        add(span_distance, EigenspaceDensity, embedder=KernelPCA(3), span_distance=span_distance)
+    options = {"n_mixtures": 2, "reg_covar": 0.01, "contamination": 0.1, "cv": 4, "random_state": 1}
+    add("mixtures", EigenspaceDensity, embedder=embedder, **options)
+    add("prefit", EigenspaceDensity, embedder=fitted, prefit=True)
+    for kind in ("twins", "counts"):
+        add(kind, EigenspaceDensity, kind=kind, embedder=embedder, n_mixtures=2)
+    add("default", ManifoldParzen)
+    add("twins", ManifoldParzen, kind="twins", n_neighbors=8, n_components=2, noise=0.1)
+    add("numbers", ManifoldParzen, n_neighbors=8, n_components=2, noise=0.1)
+    add("rows", ManifoldParzen, cv=4, max_rows=50, random_state=1)
+    few = {"n_init": 2, "max_iter": 20, "tol": 1e-2, "random_state": 1}
+    for index in ("negentropy", "kurtosis", "friedman-tukey"):
+        add(index, ProjectionPursuitDensity, index=index)
+    add("few", ProjectionPursuitDensity, n_components=1, min_gain=0.05, **few)
+    add("twins", ProjectionPursuitDensity, kind="twins", n_components=1, **few)
+    add("twins", ProjectionPursuitRegressor, _values, "twins", n_terms=1, cv=2, **few)
+    add("all-terms", ProjectionPursuitRegressor, _values, n_terms=2, cv=None, n_init=2)
+    add("few", ProjectionPursuitRegressor, _values, n_terms=2, cv=2, min_gain=0.05, **few)
+
+
 _pca()
 _maps()
 _kernel_pca()
@@ -1086,6 +1247,9 @@ _pivots()
 _lle()
 _anchors()
 _objects()
+_other_options()
+_other_values()
+_predictors()
 
 
 # --- estimators whose fit takes sample weights --------------------------------------------------------------
@@ -1140,5 +1304,6 @@ PRODUCTS = {
     "WITHOUT_KERNEL": WITHOUT_KERNEL,
     "MAPS": MAPS,
     "WEIGHTED": WEIGHTED,
+    "PREDICTORS": PREDICTORS,
 }
-CASES, WITHOUT_KERNEL, MAPS, WEIGHTED = map(cover, PRODUCTS.values())
+CASES, WITHOUT_KERNEL, MAPS, WEIGHTED, PREDICTORS = map(cover, PRODUCTS.values())

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
+import processes
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
@@ -68,32 +69,22 @@ def pytest_collection_modifyitems(config, items):
 
 # --- tests that start processes are marked ------------------------------------------------------------------
 
-#: Marks that ``make check`` leaves out.
-_OUTSIDE = {"process", "dask", "browser", "packaging", "pages", "suite"}
-_running = SimpleNamespace(test=None, started=[])
+processes.install()
 
 
-def _note_processes(event, args):
-    # Libraries ask for the processor once: joblib by lscpu, the standard library by uname.
-    if event == "subprocess.Popen" and _running.test is not None and args[0] not in ("lscpu", "uname"):
-        _running.started.append(str(args[0]))
-
-
-sys.addaudithook(_note_processes)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from processes.refuse_unmarked(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Fail a test that starts a process without one of the marks, since ``make check`` must stay fast."""
-    _running.test, _running.started = item, []
-    try:
-        result = yield
-    finally:
-        _running.test = None
-    unmarked = _running.started and not _OUTSIDE & {mark.name for mark in item.iter_markers()}
-    if unmarked:
-        pytest.fail(f"starts {_running.started[0]}; mark the test with pytest.mark.process", pytrace=False)
-    return result
+    return (yield from processes.refuse_unmarked(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    return (yield from processes.refuse_unmarked(item))
 
 
 # Scripts start background processes with SIGINT ignored, which commands under test would inherit.

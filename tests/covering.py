@@ -4,7 +4,7 @@ The product of all parameters stays in ``make test-all``. ``make check`` and ``m
 which each of these facts occurs at least once:
 
 - each estimator, and each value of each parameter, or of each field of an option, for the estimators that own
-  it: estimators whose parameter is read by the same code are one owner;
+  it: estimators whose parameter is read by the same code are one owner, and each option is;
 - each pair (kernel family, normalisation), (kernel family, kind of data), (eigensolver, storage) and
   (kernel family, treatment of a disconnected graph), in any estimator.
 """
@@ -80,7 +80,7 @@ def facts(case: Any) -> set[tuple[str, ...]]:
         if _text(value) != _text(_defaults(cls)[key]):
             covered |= _values(cls.__name__, key, value)
     if case.data.startswith(("split", "lonely", "pair")):
-        affinity = _graph(params.get("affinity")) or _text(params.get("affinity", family))
+        affinity = _graph(params.get("affinity")) or _text(params.get("affinity") or family)
         covered.add(("disconnected", affinity, str(params.get("on_disconnected"))))
     return covered
 
@@ -91,14 +91,18 @@ def _values(name: str, key: str, value: Any) -> set[tuple[str, ...]]:
         name, key = "KernelPCA", "kernel"  # evaluates the same kernels
     landmarks = key == "n_landmarks" or isinstance(value, Landmarks)  # read by the code of another group
     owner = "distance" if landmarks else _owner(name, key)
-    return {("value", owner, *fact) for fact in [(key, _number(value)), *_fields(key, value)]}
+    found = {("value", owner, *fact) for fact in [(key, _number(value)), *_fields(key, value)]}
+    if isinstance(value, Option):
+        found.add(("option", _owner(name, key), key, type(value).__name__))
+        found |= {("field", type(value).__name__, *fact) for fact in _fields("", value, defaults=True)}
+    return found
 
 
-def _fields(key: str, option: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and value of each field of an option that is not at its default."""
+def _fields(key: str, option: Any, *, defaults: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each field of an option, of those at their ``defaults`` only if asked."""
     for field in fields(option) if isinstance(option, Option) else ():
         value = getattr(option, field.name)
-        if field.default is MISSING or _text(value) != _text(field.default):
+        if defaults or field.default is MISSING or _text(value) != _text(field.default):
             yield f"{key}__{field.name}", _number(value)
 
 
@@ -163,7 +167,8 @@ def _normalization(name: str, params: dict[str, Any]) -> str:
     """Return the repair of an indefinite kernel, and the option that changes the normalisation."""
     given = str(params.get("normalization", name in _OWNERS["affinity"]))
     few = any(params.get(key) is not None for key in ("approximation", "n_landmarks"))
-    return f"{given} {params.get('indefinite')} {float(params.get('alpha', 0))} {few}"
+    alpha = float(params["alpha"]) if name == "DiffusionMap" else None
+    return f"{given} {params.get('indefinite')} {alpha} {few}"
 
 
 def _kind(data: str) -> str:

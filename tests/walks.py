@@ -13,11 +13,13 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_OPTIMIZED
 from itertools import groupby
 from pathlib import Path
+from textwrap import wrap
 from types import CodeType
 
 from sklearn.datasets import load_digits, load_iris
@@ -32,7 +34,7 @@ PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
 SOURCE = Path(eigenscape.__file__).parent
 
 FIT, TRANSFORM = "LaplacianEigenmaps().fit(X)", "LaplacianEigenmaps().transform(Y)"
-EMBED = "eigenscape embed flowers.csv -m isomap"
+EMBED = "eigenscape embed flowers.csv -m isomap -o map.csv"
 ON_THE_PAGE = (FIT, TRANSFORM, EMBED)
 
 #: Which functions of these modules run depends on the machine and on the time, so they are never counted.
@@ -44,7 +46,7 @@ PLUMBING = re.compile(
     r"|estimators/_(collections|method|rows|running)\.py"
     r"|app/cli/errors\.py"
 )
-#: Length of a line in characters; the modules that do not fit are counted.
+#: Length of a line in characters.
 LINE_LENGTH = 140
 
 
@@ -126,21 +128,31 @@ def trace(call: Callable[[], object]) -> list[Function]:
     return [function for code in codes if (function := _function(code)) is not None]
 
 
-def _calls(folder: Path) -> dict[str, Callable[[], object]]:
-    """Return the five calls by name; the command reads and writes files of a folder."""
-    digits, flowers = load_digits().data, load_iris()
-    X, Y = digits[:-20], digits[-20:]
+def write_flowers() -> None:
+    """Write flowers.csv into the current folder."""
+    flowers = load_iris()
     rows = zip(flowers.data, flowers.target_names[flowers.target], strict=True)
     lines = [f"f{i},{a},{b},{c},{d},{species}" for i, ((a, b, c, d), species) in enumerate(rows)]
-    (folder / "flowers.csv").write_text("\n".join(["flower,a,b,c,d,species", *lines]) + "\n")
-    command = ["embed", str(folder / "flowers.csv"), "-m", "isomap", "-o", str(folder / "map.csv"), "--force"]
+    Path("flowers.csv").write_text("\n".join(["flower,a,b,c,d,species", *lines]) + "\n")
+
+
+def embed() -> None:
+    """Run the command of the page in the current folder, which must not have a map."""
+    name, *arguments = EMBED.split()
+    CliRunner().invoke(app, arguments, prog_name=name, catch_exceptions=False)
+
+
+def _calls() -> dict[str, Callable[[], object]]:
+    """Return the five calls by name; the command reads and writes files of the current folder."""
+    digits = load_digits().data
+    X, Y = digits[:-20], digits[-20:]
     model = LaplacianEigenmaps()
     return {
         FIT: lambda: model.fit(X),
         TRANSFORM: lambda: model.transform(Y),
         "Isomap().fit(X)": lambda: Isomap().fit(X),
         "KernelPCA().fit(X)": lambda: KernelPCA().fit(X),
-        EMBED: lambda: CliRunner().invoke(app, command, catch_exceptions=False),
+        EMBED: embed,
     }
 
 
@@ -151,11 +163,18 @@ def walks() -> dict[str, list[Function]]:
     Each call is traced the second time it is made, so that imports, compilation and caches make no
     difference; loops over points run on one thread.
     """
-    with tempfile.TemporaryDirectory() as name, threadpool_limits(1), warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chdir(folder),
+        threadpool_limits(1),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
-        calls = _calls(Path(name))
+        write_flowers()
+        calls = _calls()
         for call in calls.values():
             call()
+        Path("map.csv").unlink()
         return {name: trace(call) for name, call in calls.items()}
 
 
@@ -169,22 +188,28 @@ def figures() -> dict[str, int]:
 
 
 def as_list(functions: list[Function]) -> str:
-    """Return the list of a walk: the first step in each module, one line for each change of room."""
-    steps: dict[str, Function] = {}
-    for function in functions:
-        if function.file not in steps and function.is_step():
-            steps[function.file] = function
-    lines = []
-    for number, (room, group) in enumerate(groupby(steps.values(), key=lambda step: step.room), start=1):
-        names = [f"`{Path(step.file).stem}.{step.name}`" for step in group]
-        line = f"{number}. {room}: {names[0]}"
-        for place, name in enumerate(names[1:], start=1):
-            if len(line) + len(name) > LINE_LENGTH:
-                line += f", {len(names) - place} more"
-                break
-            line += f", {name}"
-        lines.append(line)
+    """Return the list of a walk: all steps, by room and module; a room that fits on a line is not broken."""
+    lines: list[str] = []
+    steps = [function for function in functions if function.is_step()]
+    for room, group in groupby(steps, key=lambda step: step.room):
+        modules = [_names(file, list(each)) for file, each in groupby(group, key=lambda step: step.file)]
+        text = f"**{room}** {'; '.join(modules)}."
+        if lines and len(lines[-1]) + 1 + len(text) <= LINE_LENGTH:
+            lines[-1] += f" {text}"
+        else:
+            lines += wrap(text, LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
+
+
+def _names(file: str, steps: list[Function]) -> str:
+    """Return a module and its functions; a method of the same class as the one before is ``.method``."""
+    names, before = [], ""
+    for step in steps:
+        cls, _, method = step.name.rpartition(".")
+        names.append(f".{method}" if cls and cls == before else step.name)
+        before = cls
+    module = "" if steps[0].room == file else f"`{Path(file).stem}` "
+    return module + ", ".join(names)
 
 
 def with_walks(page: str) -> str:

@@ -53,9 +53,10 @@ LIMITS: Mapping[str, Limits] = {
     "coupling": POSITIVE,
     **dict.fromkeys(("diffusion_time", "min_gain", "regularization"), NOT_NEGATIVE),
     "target_weight": Limits(0, below=1),
+    "random_state": Limits(0, below=2**32),
 }
 #: Parameters that are checked where they are used.
-_UNCHECKED = ("eigen_solver", "n_jobs", "random_state", "verbose")
+_UNCHECKED = ("eigen_solver", "n_jobs", "verbose")
 #: Types that have a name in messages and on the command line.
 _TYPE_NAMES = {
     int: "int",

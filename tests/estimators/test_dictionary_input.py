@@ -389,7 +389,7 @@ def test_a_second_pass_that_is_refused_leaves_the_model_as_it_was():
         (X[:1], "equal in feature space"),
         (X[:, :2], "2 features"),
         ([X[:0]], "empty"),
-        ([X, np.full((2, 3), np.nan)], r"row\(s\) 300, 301"),
+        ([X, np.full((2, 3), np.nan)], r"NaN in 6 cell\(s\), the first in row 300, column 0"),
     ):
         with pytest.raises(ValueError, match=words):
             model.second_pass(bad)

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 
 from eigenscape import (
+    PCA,
     ClassicalMDS,
     DiffusionMap,
     Isomap,
@@ -28,6 +29,7 @@ from eigenscape import (
     PotentialMap,
     SpectralClustering,
     _memory,
+    estimators,
 )
 from eigenscape.exceptions import (
     DegenerateSpectrumWarning,
@@ -1002,3 +1004,31 @@ def test_few_distinct_rows_have_too_few_neighbours_for_a_method():
     X = np.repeat(np.random.default_rng(0).standard_normal((5, 3)), 10, axis=0)
     with pytest.raises(ValueError, match="needs at least 5 neighbours of each sample, got 4"):
         LocallyLinearEmbedding(method="hessian").fit(X)
+
+
+@pytest.mark.parametrize("name", ["PCA", "Isomap", "LaplacianEigenmaps", "NeighborEmbedding"])
+def test_columns_of_one_name_are_refused(name: str) -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).random((30, 3)), columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="several columns named 'a'; rename"):
+        getattr(estimators, name)().fit(frame)
+
+
+@pytest.mark.parametrize("name", ["Isomap", "ClassicalMDS", "LaplacianEigenmaps", "LocallyLinearEmbedding"])
+def test_metrics_return_numbers(name: str) -> None:
+    X = np.random.default_rng(0).random((30, 3))
+    for function in (lambda x, y: np.abs(x - y), lambda *_: "far", lambda *_: 1j):
+        with pytest.raises(TypeError, match="must return a number for two"):
+            getattr(estimators, name)(metric=function).fit(X)
+    with pytest.raises(ValueError, match="negative"):
+        getattr(estimators, name)(metric=lambda *_: -1.0).fit(X)
+
+
+def test_rows_that_are_no_rows_of_numbers() -> None:
+    with pytest.raises(ValueError, match="too large to convert"):
+        PCA().fit(np.array([[10**400, 1], [2, 3], [4, 5]], dtype=object))
+    with pytest.raises(ValueError, match="sparse array of 3 dimensions"):
+        Isomap().fit(sparse.coo_array(np.ones((4, 3, 2))))
+    with pytest.raises(TypeError, match="metric='mahalanobis' does not support sparse input"):
+        LaplacianEigenmaps(metric="mahalanobis").fit(sparse.random_array((30, 4), density=0.5, rng=0))
+    with pytest.raises(ValueError, match="random_state=-1 must be an integer of at least 0"):
+        LaplacianEigenmaps(random_state=-1).fit(np.eye(30))

@@ -117,7 +117,7 @@ def test_thin_laplacians_of_many_points_are_solved_by_levels(monkeypatch):
 def test_interpolation_keeps_the_null_vector(monkeypatch):
     monkeypatch.setattr(hierarchy, "COARSEST", 200)
     L, null = laplacian_of(roll(3000)[0])
-    built = Hierarchy(L, null, thin=True)
+    built = Hierarchy(L, null)
     assert len(built.levels) >= 2
     fine = built.coarse_null
     for level in reversed(built.levels):

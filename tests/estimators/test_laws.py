@@ -16,10 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import declared
 import joblib
 import numpy as np
 import pytest
-from cases import CASES, MAPS, PROJECTIONS, WITHOUT_KERNEL, Case, among_new, disconnected, load
+from cases import CASES, MAPS, PREDICTORS, PROJECTIONS, WITHOUT_KERNEL, Case, among_new, disconnected, load
+from declared import Value
 from scipy import sparse
 from sklearn import decomposition
 from sklearn.base import clone
@@ -113,11 +115,11 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def expecting(name: str) -> Iterator[None]:
+def expecting(case: str | Case) -> Iterator[None]:
     """Disconnected data may leave points without affinity to the training points in use: announced, and
     expected here."""
     with warnings.catch_warnings():
-        if disconnected(CASE[name].data):
+        if disconnected((CASE[case] if isinstance(case, str) else case).data):
             warnings.simplefilter("ignore", IsolatedPointWarning)
         yield
 
@@ -128,10 +130,20 @@ def data(name: str, dtype: str = "float64") -> tuple[Any, Any]:
 
 def fit(name: str, model: Any, X: Any) -> Any:
     """Fit; disconnected data must be announced, and nothing else may be."""
-    if not disconnected(CASE[name].data):
-        return model.fit(X, **CASE[name].given(X))
-    with pytest.warns(DisconnectedGraphWarning), expecting(name):
-        return model.fit(X, **CASE[name].given(X))
+    return fit_case(CASE[name], model, X)
+
+
+def fit_case(case: Case, model: Any, X: Any) -> Any:
+    if not disconnected(case.data):
+        return model.fit(X, **case.given(X))
+    with pytest.warns(DisconnectedGraphWarning), expecting(case):
+        return model.fit(X, **case.given(X))
+
+
+def unfitted(model: Any) -> Any:
+    """A copy of the estimator, with the embedder that was fitted before if that is a parameter."""
+    copy = clone(model)
+    return copy.set_params(embedder=model.embedder) if getattr(model, "prefit", False) else copy
 
 
 @functools.cache
@@ -145,7 +157,7 @@ def fitted_map(case: Case, dtype: str = "float64") -> Any:
     """The fitted map without a kernel of a case. Tests only read it."""
     X, model = load(case.data, np.dtype(dtype).type)[0], case.make()
     before = joblib.hash(model.get_params()), joblib.hash(X)
-    model.fit(X)
+    fit_case(case, model, X)
     assert (joblib.hash(model.get_params()), joblib.hash(X)) == before  # law 6
     return model
 
@@ -205,7 +217,9 @@ def n_trivial(model: Any) -> int:
 
 def n_asked(model: Any) -> float:
     if isinstance(model, SpectralClustering):
-        return 1 if model.assign_labels == "threshold" else model.n_components or model.n_clusters
+        return 1 if model.assign_labels == "threshold" else model.n_components or model.n_clusters_
+    if isinstance(model.n_components, str):  # estimated
+        return len(model.eigenvalues_)
     return np.inf if model.n_components is None else model.n_components
 
 
@@ -393,8 +407,8 @@ def test_training_points_get_their_label(name: str) -> None:
     with expecting(name):
         for points in copied(take(X, order)):
             np.testing.assert_array_equal(model.predict(points), model.labels_[order])
-        assert set(model.predict(Y)) <= set(range(model.n_clusters))
-    assert -1e-14 <= model.ncut_ <= model.n_clusters
+        assert set(model.predict(Y)) <= set(range(model.n_clusters_))
+    assert -1e-14 <= model.ncut_ <= model.n_clusters_
 
 
 # --- law 2: points do not see one another -------------------------------------------------------------------
@@ -614,9 +628,12 @@ def test_a_saved_model_places_points_as_before(case: Case, tmp_path: Path) -> No
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """Return the parameters and the fields of options, with a fitted model replaced by its dictionary."""
+    """Return the parameters and the fields of options, with a fitted model replaced by what it has learnt."""
     parameters = {name: value for name, value in model.get_params().items() if not isinstance(value, Option)}
-    return {name: getattr(value, "dictionary_", value) for name, value in parameters.items()}
+    return {
+        name: getattr(value, "dictionary_", getattr(value, "embedding_", value))
+        for name, value in parameters.items()
+    }
 
 
 # --- law 7: the loss is the discarded spectrum --------------------------------------------------------------
@@ -789,6 +806,25 @@ def test_lle_has_no_kernel_between_new_points(name: str) -> None:
     assert np.isfinite(model.loss())
 
 
+# --- a fit without a seed -----------------------------------------------------------------------------------
+
+#: A case of each class that has a seed.
+SEEDED = {
+    type(case.make()): case
+    for case in (*CASES, *WITHOUT_KERNEL, *MAPS, *PREDICTORS)
+    if hasattr(case.make(), "random_state")
+}
+
+
+@pytest.mark.parametrize("case", SEEDED.values(), ids=lambda case: case.id)
+def test_a_fit_without_a_seed_is_as_good(case: Case) -> None:
+    X = load(case.data)[0]
+    model = fit_case(case, case.make().set_params(random_state=None), X)
+    assert model.random_state is None
+    answer = next(name for name in ("transform", "score_samples", "predict") if hasattr(model, name))
+    assert np.isfinite(getattr(model, answer)(X)).all()
+
+
 # --- maps without a kernel: laws 1, 2, 4, 5 and 6 -----------------------------------------------------------
 
 without_kernel = pytest.mark.parametrize(
@@ -819,7 +855,7 @@ def test_a_map_without_a_kernel_is_one_function_for_all_points(case: Case, dtype
 @without_kernel
 def test_a_map_without_a_kernel_is_found_again_and_kept(case: Case, dtype: str) -> None:
     model, (X, Y) = fitted_map(case, dtype), load(case.data, np.dtype(dtype).type)
-    for other in (clone(model).fit(X), pickle.loads(pickle.dumps(model))):  # laws 5 and 6
+    for other in (fit_case(case, unfitted(model), X), pickle.loads(pickle.dumps(model))):  # laws 5 and 6
         np.testing.assert_array_equal(other.embedding_, model.embedding_)
         np.testing.assert_array_equal(other.transform(Y), model.transform(Y))
 
@@ -871,13 +907,18 @@ def test_a_map_makes_the_largest_coordinate_positive(case: Any) -> None:
 
 # --- graphs that are refused --------------------------------------------------------------------------------
 
-GRAPH_METHODS = [Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, SpectralClustering]
+GRAPH_METHODS = [
+    cls
+    for cls in declared.classes()
+    if Value(cls.__name__, "on_disconnected", "'raise'") in declared.values(cls)
+    and cls.__name__ not in declared.OTHER_INPUT
+]
 
 
 @pytest.mark.parametrize("cls", GRAPH_METHODS)
 def test_a_disconnected_graph_is_refused_when_asked(cls: type) -> None:
     with pytest.raises(DisconnectedGraphError, match="3 connected components of 40, 25, 14 points"):
-        cls(on_disconnected="raise").fit(load("split")[0])
+        cls(on_disconnected="raise", n_neighbors=8).fit(load("split")[0])
 
 
 @pytest.mark.parametrize("kind", ["split similarities", "split sparse similarities", "split graph"])

@@ -46,7 +46,7 @@ LARGE = {
     *(FEW if PRODUCT else ()),
 }
 #: Parameters, and fields of options, that have a unit.
-_WITH_UNIT = ("radius", "width", "gamma")
+_WITH_UNIT = ("radius", "width", "gamma", "sigma")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -58,6 +58,8 @@ def one_thread():
 def has_no_unit(case: Case) -> bool:
     """Return whether the data are rows or distances, and no parameter has their unit."""
     params = case.make().get_params()
+    if params.get("prefit"):  # the embedder has the unit of its own samples
+        return False
 
     def values(*names: str) -> list[Any]:
         return [value for name, value in params.items() if name.rpartition("__")[2] in names]
@@ -65,7 +67,7 @@ def has_no_unit(case: Case) -> bool:
     return (
         "similarities" not in case.data
         and case.given is nothing
-        and not any(value is not None for value in values(*_WITH_UNIT))
+        and not any(value not in (None, "auto") for value in values(*_WITH_UNIT))
         and all(
             isinstance(value, str | Option | VariableGaussian | None)
             for value in values("kernel", "affinity")

@@ -39,7 +39,7 @@ COMMANDS: dict[str, list[str]] = {
     "cluster": ["cluster", "data.csv", "-k", "2", "-o", "@clusters.csv", "--plot", "@clusters.png"],
     "compare": ["compare", "data.csv", "-m", "pca", "-m", "mds", "--report", "@compare.html"],
     **{suffix: ["transform", "model.eigenscape", "data.csv", "-o", f"@new.{suffix}"] for suffix in
-       ("tsv", "arrow", "npy", "npz", "h5ad")},
+       ("tsv", "arrow", "npy", "npz", "mtx", "h5ad")},
 }  # fmt: skip
 
 

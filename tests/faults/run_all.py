@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 STORE = HERE.parents[1] / "build" / "faults"
 #: Share of the files of each format; those that are read in a child process or unpacked take longer.
 _SHARES = dict.fromkeys(SEEDS, 1.0) | {"h5ad": 0.4, "zarr": 0.6, "images": 0.8, "model": 0.6}
-_WRITTEN = ("csv", "parquet", "arrow", "npy", "npz", "model")
+_WRITTEN = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
 _PARTS = ("files", "valid", "data", "kills", "writes")
 _COUNTS = {"files": 100_000, "valid": 100_000, "odd": 5_000, "writes": 1_000, "random": 10, "seed": 1}
 #: Files and odd data sets of a batch, after which the counts are stored.

@@ -14,7 +14,7 @@ from faults.library import build_library
 pytestmark = pytest.mark.process
 
 HERE = Path(__file__).parent
-KINDS = ("csv", "parquet", "arrow", "npy", "npz", "model")
+KINDS = ("csv", "parquet", "arrow", "npy", "npz", "mtx", "model")
 
 
 @pytest.mark.product

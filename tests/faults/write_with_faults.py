@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.io import mmread
 
 import eigenscape
 from eigenscape.app.io.writing import write_table
@@ -32,7 +33,7 @@ def writer(kind: str) -> Any:
         model = eigenscape.LaplacianEigenmaps(2).fit(rows[:200])
         return lambda path: eigenscape.save(model, path, force=True)
     labels = np.array([f"word {i % 7}" for i in range(len(rows))], dtype=object)
-    beside = {} if kind == "npy" else {"labels": labels, "ids": np.arange(len(rows)).astype(str)}
+    beside = {} if kind in ("npy", "mtx") else {"labels": labels, "ids": np.arange(len(rows)).astype(str)}
     return lambda path: write_table(path, rows, force=True, **beside)
 
 
@@ -80,6 +81,8 @@ def check(path: Path, kind: str) -> None:
     """Raise if a file is not complete."""
     if kind == "model":
         eigenscape.load(path)
+    elif kind == "mtx":  # eigenscape.read starts a process for each file
+        assert mmread(path).shape == (3000, 4)
     else:
         assert eigenscape.read(path).array.shape == (3000, 4)
 

@@ -27,7 +27,7 @@ from eigenscape.exceptions import InputFileError, NotEnoughMemoryError
 
 #: Errors that a reader may raise.
 OWN = (InputFileError, NotEnoughMemoryError)
-_TEXTUAL = ("csv", "tsv", "txt", "edges", "distances", *COMPRESS)
+_TEXTUAL = ("csv", "tsv", "txt", "edges", "distances", "mtx", *COMPRESS)
 #: Libraries of formats that making the seeds does not load.
 _MODULES = {"zarr": "zarr", "images": "PIL.Image", "h5ad": "anndata"}
 SUFFIX = {"distances": "csv", "model": "eigenscape", "images": "images"}

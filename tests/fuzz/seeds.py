@@ -128,6 +128,20 @@ def _npz() -> list[bytes]:
     return files
 
 
+def _mtx() -> list[bytes]:
+    from scipy import sparse
+    from scipy.io import mmwrite
+
+    files = []
+    matrix = sparse.random_array((N, 5), density=0.4, random_state=0)
+    square = sparse.csr_array(np.round(np.diag(np.ones(5)) + 0.5, 2))
+    for content, options in ((matrix, {}), (matrix.toarray(), {}), (square, {"symmetry": "symmetric"})):
+        buffer = io.BytesIO()
+        mmwrite(buffer, content, precision=4, **options)
+        files.append(buffer.getvalue())
+    return files
+
+
 def _edges() -> list[bytes]:
     rng = np.random.default_rng(4)
     pairs = rng.integers(0, 9, (N, 2))
@@ -256,6 +270,7 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "ipc": _ipc,
     "npy": _npy,
     "npz": _npz,
+    "mtx": _mtx,
     "h5ad": _h5ad,
     "zarr": _zarr,
     "images": _images,

@@ -17,7 +17,7 @@ from eigenscape.operators import BlockedOperator, DenseOperator, FactoredOperato
 from eigenscape.operators.gram import check_finite
 from eigenscape.pieces.split import affinity_components
 from eigenscape.solvers import SolverConfig, principal
-from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.krylov import block_krylov
 
 
 def grouped_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -189,7 +189,7 @@ def test_lanczos_does_not_accept_one_vector_of_a_multiple_eigenvalue():
     pairs = principal(DenseOperator(A), 5, "value", SolverConfig())
     np.testing.assert_allclose(pairs.values, spectrum[:5], rtol=1e-12)
     known = basis[:, :2]
-    result = block_krylov(lambda V: A @ V, 400, 2, KrylovOptions(tol=1e-11, noise=0.0), known=known)
+    result = block_krylov(lambda V: A @ V, 400, 2, tol=1e-11, noise=0.0, known=known)
     assert result.converged
     np.testing.assert_allclose(result.values, [9.0, 5.0], rtol=1e-12)
 

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox
@@ -17,7 +18,7 @@ from eigenscape._palette import DENSE, MUTED, category_colors
 from eigenscape.plot._figure import PALETTE
 from eigenscape.plot.diagnostics import eigengap
 from eigenscape.plot.thumbnails import select_apart
-from eigenscape.quality import perturbation_stability, procrustes
+from eigenscape.quality import procrustes
 
 PLANE = KernelPCA().fit(np.random.default_rng(0).random((20, 2)))
 
@@ -150,29 +151,26 @@ def crowd():
 
 
 @pytest.mark.long
-def test_many_points_are_a_density_image(crowd):
-    ax = plot.scatter(crowd[0])
-    (image,) = ax.images
-    assert not ax.collections
-    assert np.nansum(image.get_array().filled(0)) == DENSE + 1  # every point is counted once
-    left, right, bottom, top = image.get_extent()
-    assert left < crowd[0][:, 0].min()
-    assert right > crowd[0][:, 0].max()
-    assert bottom < crowd[0][:, 1].min() < crowd[0][:, 1].max() < top
-    assert len(plot.scatter(crowd[0][:-1]).images) == 0
-    assert len(plot.scatter(crowd[0][:100], density=True).images) == 1
+def test_many_points_are_drawn_as_cells(crowd):
+    Y = crowd[0]
+    ax = plot.scatter(Y)
+    (cells,) = ax.collections
+    assert isinstance(cells, PolyCollection)
+    assert cells.get_array().sum() == DENSE + 1  # every point is counted once
+    assert isinstance(plot.scatter(Y[:-1]).collections[0], PathCollection)
+    assert isinstance(plot.scatter(Y[:100], density=True).collections[0], PolyCollection)
     draw(ax.figure)
 
 
 @pytest.mark.long
-def test_density_image_has_mean_colours(crowd):
+def test_cells_have_the_most_frequent_label_or_the_mean_value(crowd):
     Y, labels = crowd
     ax = plot.scatter(Y, labels)
-    picture = np.asarray(ax.images[0].get_array())
-    seen = picture[..., 3] > 0
-    half = picture.shape[1] // 2
-    assert np.allclose(picture[:, :half][seen[:, :half]][:, :3], to_rgb(PALETTE[0]))
-    assert np.allclose(picture[:, half:][seen[:, half:]][:, :3], to_rgb(PALETTE[1]))
+    draw(ax.figure)
+    (cells,) = ax.collections
+    middles = cells.get_offsets()[:, 0]
+    assert np.allclose(cells.get_facecolor()[middles < 10][:, :3], to_rgb(PALETTE[0]))
+    assert np.allclose(cells.get_facecolor()[middles > 10][:, :3], to_rgb(PALETTE[1]))
     assert len(ax.get_legend().get_texts()) == 2
     values = np.where(labels == 0, 3.0, 5.0)
     values[:5] = np.nan
@@ -182,14 +180,11 @@ def test_density_image_has_mean_colours(crowd):
     draw(by_value.figure)
 
 
-def test_density_of_coinciding_or_collinear_points():
+def test_cells_of_coinciding_or_collinear_points():
     ax = plot.scatter(np.zeros((10, 2)), density=True)
-    assert np.nansum(ax.images[0].get_array().filled(0)) == 10
-    draw(
-        plot.scatter(
-            np.column_stack([np.arange(10), np.zeros(10)]), density=True, labels=list("abababaaab")
-        ).figure
-    )
+    assert ax.collections[0].get_array().sum() == 10
+    line = np.column_stack([np.arange(10), np.zeros(10)])
+    draw(plot.scatter(line, density=True, labels=list("abababaaab")).figure)
 
 
 @pytest.mark.long
@@ -368,29 +363,6 @@ def test_compare_has_one_colour_bar(iris, model):
     assert len(figure.axes) == 3
     assert [ax.get_title().split("\n")[0] for ax in figure.axes[:2]] == ["PCA", "map 2"]
     draw(figure)
-
-
-# --- stability ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_stability_shows_movements_and_the_curve(iris):
-    X = iris[0]
-    found = perturbation_stability(PCA(2), X, fraction=[0.1, 0.02], n_repeats=2, n_left_out=4)
-    figure = plot.stability(PCA(2).fit(X), found)
-    left, right = figure.axes[:2]
-    shown = left.collections[-1]
-    assert np.allclose(np.sort(found.per_point), shown.get_array())
-    assert shown.get_sizes()[-1] > shown.get_sizes()[0]  # points that move are large
-    curve = right.containers[0].lines[0]
-    assert curve.get_xdata() == pytest.approx([0.02, 0.1])
-    assert curve.get_ydata() == pytest.approx([found.delta[1].value, found.delta[0].value])
-    draw(figure)
-    without = perturbation_stability(PCA(2), X, n_repeats=1, n_left_out=0)
-    histogram = plot.stability(PCA(2).fit(X), without).axes[1]
-    assert sum(bar.get_height() for bar in histogram.patches) == np.isfinite(without.per_point).sum()
-    with pytest.raises(ValueError, match="the embedding has 3 points, but the stability 150"):
-        plot.stability(np.zeros((3, 2)), found)
 
 
 # --- common ------------------------------------------------------------------------------------------------

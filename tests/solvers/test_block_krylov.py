@@ -7,7 +7,7 @@ import pytest
 
 from eigenscape.operators import DenseOperator
 from eigenscape.solvers import SolverConfig, principal
-from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.krylov import block_krylov
 
 
 def matrix_of(spectrum):
@@ -19,7 +19,7 @@ def matrix_of(spectrum):
 
 def solve(A, count, **options):
     given = {"tol": 1e-11, "noise": 1e-15, "guard": 3, "head_start": 7, **options}
-    return block_krylov(lambda V: A @ V, len(A), count, KrylovOptions(**given))
+    return block_krylov(lambda V: A @ V, len(A), count, **given)
 
 
 @pytest.mark.parametrize("count", [1, 4, 7, 20])
@@ -65,8 +65,7 @@ def test_a_matrix_of_low_rank_is_solved_at_once(rank, seed):
     K = factor @ factor.T
     for product in (K.__matmul__, lambda V: np.ascontiguousarray(V.T @ K).T):  # rounded in different ways
         count = min(rank, 3)
-        options = KrylovOptions(tol=1e-11, noise=1e-14, seed=seed, guard=3, head_start=7)
-        found = block_krylov(product, 400, count, options)
+        found = block_krylov(product, 400, count, tol=1e-11, noise=1e-14, seed=seed, guard=3, head_start=7)
         assert found.converged
         assert found.n_iter <= 8  # the first time that is looked, or the next
         np.testing.assert_allclose(found.values, np.linalg.eigvalsh(K)[::-1][:count], rtol=1e-12)

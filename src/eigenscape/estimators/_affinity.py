@@ -11,12 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_enough, check_gamma
 from eigenscape.eigenfunctions import Embedding
-from eigenscape.estimators._base import FitResult
+from eigenscape.estimators._base import FitResult, width_attributes
 from eigenscape.estimators._dictionary import (
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
-    width_attributes,
 )
 from eigenscape.estimators._graph import (
     Neighborhood,

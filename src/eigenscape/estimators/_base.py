@@ -27,6 +27,7 @@ from eigenscape.estimators._rows import check_coordinates, check_input, check_pa
 from eigenscape.estimators._running import HAS_CALLBACKS, fitting, paired, rowwise, running, set_callbacks
 from eigenscape.estimators._verify import verify
 from eigenscape.estimators._weights import class_codes, embed_weighted
+from eigenscape.kernels.base import BoundKernel
 from eigenscape.options import Graph, Option, Solver, check_solver
 from eigenscape.pieces import AnyEmbedding
 from eigenscape.quality.loss import kernel_loss, kernel_loss_curve, squared_errors_between
@@ -327,6 +328,12 @@ class FitResult:
             return self.embedding.transform(self.training)
         coordinates = self.embedding.coordinates
         return coordinates if self.vertex is None else coordinates[self.vertex]
+
+
+def width_attributes(kernel: BoundKernel) -> dict[str, float]:
+    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
+    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
+    return {} if gamma is None else {"gamma_": gamma}
 
 
 def fit_weighted(self: Any, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:  # noqa: ARG001

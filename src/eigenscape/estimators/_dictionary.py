@@ -252,12 +252,6 @@ def fit_by_dictionary(
     return rows.fit(kernel_source(similarity), options)
 
 
-def width_attributes(kernel: BoundKernel) -> dict[str, float]:
-    """Return the fitted attribute ``gamma_`` of a bound kernel, if it has a width."""
-    gamma = getattr(getattr(kernel, "kernel", None), "gamma", None)
-    return {} if gamma is None else {"gamma_": gamma}
-
-
 def dictionary_attributes(
     state: DictionaryState, options: DictionaryOptions, X: PointArray | None = None
 ) -> dict[str, Any]:

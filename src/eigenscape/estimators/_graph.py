@@ -27,7 +27,6 @@ from eigenscape.options import EdgeWeights, Graph, KNNGraph, RadiusGraph, Spanni
 from eigenscape.pieces import (
     Action,
     Affinity,
-    AnyEmbedding,
     Split,
     embed_columns,
     join,
@@ -165,19 +164,9 @@ class SampleGraph:
             ]
         return replace(split, parts=tuple(Affinity(kernel) for kernel in kernels))
 
-    def described(self, split: Split) -> dict[str, Any]:
-        """Return the fitted attributes that describe the graph and its components."""
-        labels = split.labels[self.vertex]
-        components = {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
-        attributes = {**components, **self.attributes}
-        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
-        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
-            attributes["width_"] = kernel.weight.scale
-        return attributes
-
     def result(
         self,
-        maps: Sequence[AnyEmbedding],
+        maps: Sequence[Any],
         split: Split,
         n_components: int,
         attributes: Mapping[str, Any] | None = None,
@@ -193,8 +182,12 @@ class SampleGraph:
             if weights is not None:
                 weights = np.bincount(first, weights=weights, minlength=len(self.vertex))
             embedding = embed_columns(embedding, first, self.vertex, self.table, n_components, weights)
-        described = {**self.described(split), **(attributes or {})}
-        return FitResult(embedding, described, vertex, has_kernel=has_kernel)
+        labels, described = split.labels[self.vertex], {**self.attributes, **(attributes or {})}
+        components = {"component_labels_": labels, "n_connected_components_": int(labels.max()) + 1}
+        kernel = split.parts[0].kernel if isinstance(split.parts[0], Affinity) else None
+        if isinstance(kernel, GraphAffinity) and kernel.weight.kind == "heat":
+            described["width_"] = kernel.weight.scale
+        return FitResult(embedding, {**components, **described}, vertex, has_kernel=has_kernel)
 
 
 def neighborhood_graph(
@@ -326,7 +319,8 @@ def neighbor_affinity(estimator: Any, X: Any) -> tuple[GraphAffinity, np.ndarray
         raise ValueError("weights='local' are not supported here; use 'binary', 'heat' or 'inverse'")
     graph = neighborhood_graph(X, neighborhood, estimator.n_components)
     split = graph.split(estimator.on_disconnected, choices=("connect", "whole", "raise"))
-    return split.parts[0].kernel, graph.vertex, graph.described(split)  # the choices keep one part
+    found = graph.result(split.parts, split, estimator.n_components)  # one part, in place of a map
+    return found.embedding.kernel, graph.vertex, dict(found.attributes)
 
 
 def _given_edges(graph: Any, n_samples: int, on_disconnected: str) -> tuple[sparse.csr_array, np.ndarray]:

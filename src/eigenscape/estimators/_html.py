@@ -9,7 +9,6 @@ import numpy as np
 
 #: Number of eigenvalues drawn, and the size of the drawing in pixels.
 _MAX_BARS, _WIDTH, _HEIGHT = 40, 320, 90
-_POSITIVE, _NEGATIVE, _INK = "#0072B2", "#D55E00", "currentColor"
 
 
 def spectrum_block(model: Any) -> str:
@@ -17,7 +16,8 @@ def spectrum_block(model: Any) -> str:
     values, residuals = (_finite(vars(model).get(name)) for name in ("eigenvalues_", "residuals_"))
     if not len(values):
         return ""
-    lines = [f"{len(values)} eigenvalue{'s' * (len(values) > 1)}: {_listed(values)}"]
+    shown = ", ".join(f"{value:.4g}" for value in values[:5]) + (", …" if len(values) > 5 else "")
+    lines = [f"{len(values)} eigenvalue{'s' * (len(values) > 1)}: {shown}"]
     if len(values) > _MAX_BARS:
         lines.append(f"the first {_MAX_BARS} are drawn")
     scale = float(np.abs(values).max())
@@ -25,8 +25,7 @@ def spectrum_block(model: Any) -> str:
         relative = float(np.abs(residuals).max()) / scale
         lines.append(f"largest residual {relative:.1e}, relative to the largest eigenvalue")
     solver = vars(model).get("solver_")
-    if isinstance(solver, str):
-        lines.append(f"solver {solver}")
+    lines += [f"solver {solver}"] if isinstance(solver, str) else []
     return (
         '<figure class="eigenscape-spectrum" style="margin:0.6em 0 0 0">'
         f"{_bars(values[:_MAX_BARS])}"
@@ -35,38 +34,25 @@ def spectrum_block(model: Any) -> str:
 
 
 def _finite(values: Any) -> np.ndarray:
-    """Return the finite numbers of an array of one or, for several components or layers, more dimensions."""
-    if values is None:
-        return np.empty(0)
-    try:
-        numbers = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):  # a list of arrays of different lengths
-        numbers = np.concatenate([np.ravel(np.asarray(one, dtype=np.float64)) for one in values])
+    """Return the finite numbers of an array, or of a list of arrays for several components or layers."""
+    listed = values if isinstance(values, list) else [] if values is None else [values]
+    numbers = np.concatenate([np.empty(0), *(np.ravel(np.asarray(one, dtype=np.float64)) for one in listed)])
     return numbers[np.isfinite(numbers)]
-
-
-def _listed(values: np.ndarray) -> str:
-    shown = ", ".join(f"{value:.4g}" for value in values[:5])
-    return shown + (", …" if len(values) > 5 else "")
 
 
 def _bars(values: np.ndarray) -> str:
     """Return eigenvalues as bars from zero in an SVG drawing."""
     top, bottom = max(0.0, float(values.max())), min(0.0, float(values.min()))
     scale = (_HEIGHT - 4) / (top - bottom) if top > bottom else 0.0
-    step = min(24.0, _WIDTH / len(values))
-    zero = 2 + scale * top
-    bars = []
-    for i, value in enumerate(values):
-        height = abs(float(value)) * scale
-        y = zero - height if value > 0 else zero
-        color = _NEGATIVE if value < 0 else _POSITIVE
-        bars.append(
-            f'<rect x="{(i + 0.1) * step:.1f}" y="{y:.1f}" width="{0.8 * step:.1f}" height="{height:.1f}"'
-            f' fill="{color}"><title>{i + 1}: {float(value):.6g}</title></rect>'
-        )
-    axis = f'<line x1="0" x2="{len(values) * step:.1f}" y1="{zero:.1f}" y2="{zero:.1f}" stroke="{_INK}"/>'
+    step, zero = min(24.0, _WIDTH / len(values)), 2 + scale * top
+    bars = [
+        f'<rect x="{(i + 0.1) * step:.1f}" y="{zero - scale * max(value, 0.0):.1f}"'
+        f' width="{0.8 * step:.1f}" height="{scale * abs(value):.1f}"'
+        f' fill="{"#D55E00" if value < 0 else "#0072B2"}"><title>{i + 1}: {value:.6g}</title></rect>'
+        for i, value in enumerate(values.tolist())
+    ]
+    axis = f'x2="{len(values) * step:.1f}" y1="{zero:.1f}" y2="{zero:.1f}" stroke="currentColor"'
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img"'
-        f' aria-label="eigenvalues">{"".join(bars)}{axis}</svg>'
+        f' aria-label="eigenvalues">{"".join(bars)}<line x1="0" {axis}/></svg>'
     )

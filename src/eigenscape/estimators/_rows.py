@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 #: Words in the errors of NumPy for objects that are not numbers.
-_CONVERSION = ("could not convert", "Cannot cast", "setting an array element", "argument must be")
+_CONVERSION = (
+    "could not convert",
+    "too large to convert",
+    "Cannot cast",
+    "setting an array element",
+    "argument must be",
+)
 
 
 def check_input(
@@ -135,10 +142,8 @@ def validate_rows(
     X : array-like, sparse matrix, table or AnnData
     reset : bool
         Whether the number and names of the features are set, not compared.
-    chunk : bool
-        Whether ``X`` is one of several chunks, which may be tiny by itself.
-    first_row : int
-        Number of rows before the chunk.
+    chunk, first_row : bool, int
+        As for :func:`check_input`.
     named : object, optional
         What has the number and names of the features, if ``X`` does not.
     **options
@@ -148,18 +153,21 @@ def validate_rows(
     if named is None:
         X, named = _open_rows(estimator, X, reset)
     if sparse.issparse(X):
+        if (n_dimensions := getattr(X, "ndim", 2)) != 2:
+            raise ValueError(f"X is a sparse array of {n_dimensions} dimensions; pass rows of features")
         checked_sparse(X)
     elif isinstance(X, np.ma.MaskedArray):
         X = without_mask(X, missing)
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": False, **options}
     try:
         rows = check_array(X, estimator=estimator, input_name="X", **options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if not any(words in str(error) for words in _CONVERSION):
             raise
         text = ", ".join(map(repr, _text_columns(X)[:5]))
         remedy = f"encode or drop {text}" if text else "pass rows of numbers of equal length"
-        raise type(error)(f"X cannot be converted to numbers ({error}); {remedy}") from error
+        kind = ValueError if isinstance(error, OverflowError) else type(error)
+        raise kind(f"X cannot be converted to numbers ({error}); {remedy}") from error
     names = getattr(named, "columns", None)
     check_numbers(rows, missing=missing, training=reset and not chunk, first_row=first_row, names=names)
     validate_data(estimator, named, reset=reset, skip_check_array=True)  # number and names of the features
@@ -185,6 +193,9 @@ def _open_rows(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[Any, Any]
         not hasattr(X, "__array__") or type(X).__name__ == "RecordBatch"
     ):
         X = optional_import("pyarrow", f"converting a {type(X).__name__} to numbers").table(X)
+    if repeated := _repeated_columns(X):
+        columns = ", ".join(map(repr, repeated[:5]))
+        raise ValueError(f"X has several columns named {columns}; rename or drop all but one")
     if dates := _date_columns(X):
         columns = ", ".join(map(repr, dates[:5]))
         raise ValueError(f"X has dates or times, which are not numbers; convert or drop {columns}")
@@ -321,6 +332,14 @@ def check_unique(X: Any, what: str = "X") -> None:
         )
 
 
+def _repeated_columns(X: Any) -> list[str]:
+    """Return the names that several columns of a table have."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or callable(names) or len(names) == len(set(names)):
+        return []
+    return [str(name) for name, count in Counter(names).items() if count > 1]
+
+
 def _date_columns(X: Any) -> list[str]:
     """Return the names of columns of dates, times and durations, which NumPy may convert to numbers."""
     types = getattr(getattr(X, "schema", None), "types", None)  # of pyarrow
@@ -440,44 +459,6 @@ def check_coordinates(X: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def is_list_of_sequences(X: Any) -> bool:
-    """Return whether ``X`` is several sequences: a list of arrays or an array of three dimensions."""
-    if isinstance(X, (list, tuple)):
-        return bool(X) and all(np.ndim(x) > 0 and hasattr(x, "shape") for x in X)
-    return np.ndim(X) == 3
-
-
-def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
-    """Return a finite array of shape (n_steps, n_channels); a vector is one channel."""
-    if is_collection(X):
-        raise TypeError(
-            f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
-            f" {name}.compute()"
-        )
-    dtype = [np.float64, np.float32]
-    X = check_matrix(X, name, dtype=dtype, ensure_2d=False, ensure_min_samples=min_steps)
-    return X[:, None] if X.ndim == 1 else X
-
-
-def as_sequences(X: Any, name: str) -> list[np.ndarray]:
-    """Return one or several sequences as a list of arrays with the same number of channels."""
-    if not is_list_of_sequences(X):
-        return [as_sequence(X, name)]
-    sequences = [as_sequence(x, f"{name}[{i}]") for i, x in enumerate(X)]
-    for i, sequence in enumerate(sequences):
-        check_channels(sequence, sequences[0].shape[1], f"{name}[{i}]")
-    return sequences
-
-
-def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
-    """Raise an error unless the sequence has ``n_channels`` channels."""
-    if sequence.shape[1] != n_channels:
-        raise ValueError(
-            f"{name} has {sequence.shape[1]} channel(s), but {n_channels} are expected; rows are time steps,"
-            " columns channels"
-        )
-
-
 class CheckedChunks:
     """The chunks of a stream, validated one by one; empty chunks are skipped.
 
@@ -490,7 +471,7 @@ class CheckedChunks:
     def __iter__(self) -> Iterator[Any]:
         n_seen, reset = 0, self.first
         for chunk in self.chunks:
-            if _is_empty(chunk):
+            if getattr(chunk, "shape", (1,))[0] == 0:
                 continue
             chunk = check_input(self.estimator, chunk, reset, chunk=True, first_row=n_seen)
             n_seen, reset = n_seen + chunk.shape[0], False
@@ -512,11 +493,7 @@ class KeptChunks:
         return self.chunks is not None
 
     def __iter__(self) -> Iterator[Any]:
-        return (chunk for chunk in self.chunks or () if not _is_empty(chunk))
+        return (chunk for chunk in self.chunks or () if getattr(chunk, "shape", (1,))[0] != 0)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"chunks": None}
-
-
-def _is_empty(chunk: Any) -> bool:
-    return getattr(chunk, "shape", (1,))[0] == 0

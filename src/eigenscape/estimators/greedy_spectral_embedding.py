@@ -13,13 +13,12 @@ from eigenscape._parameters import check_gamma, check_parameters
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import check_in_memory
-from eigenscape.estimators._base import FitResult, KernelEstimator
+from eigenscape.estimators._base import FitResult, KernelEstimator, width_attributes
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
     projection_error,
     select_members,
-    width_attributes,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
 from eigenscape.estimators._method import Memory, Method

@@ -7,20 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from eigenscape._parameters import check_gamma
-from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
+from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted, width_attributes
 from eigenscape.estimators._dictionary import (
     TrainingRows,
     dictionary_attributes,
     dictionary_options,
     fit_by_dictionary,
     projection_error,
-    width_attributes,
 )
-from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
+from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
 from eigenscape.kernels import kernel_by_name
-from eigenscape.kernels.base import BoundKernel, Kernel
+from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
 from eigenscape.methods.kernel_pca import check_components, kernel_pca, with_components
 from eigenscape.options import Dictionary, Inverse
@@ -170,14 +169,16 @@ class KernelPCA(InverseMixin, KernelEstimator):
         if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
-        similarity, attributes = self._bind(TrainingRows(X))
+        similarity = self._kernel().bind(X)
+        check_inverse(self, getattr(similarity, "kernel", None))
         n, solver, order = self.n_components, self._solver(), self.order
         model = kernel_pca(similarity, n, solver, order=order, weights=weights)
-        return FitResult(with_components(model, n, order), attributes)
+        return FitResult(with_components(model, n, order), width_attributes(similarity))
 
     def _embed_dictionary(self, rows: Any) -> FitResult:
         """Fit with a dictionary to training rows, in memory or elsewhere."""
-        similarity, attributes = self._bind(rows)
+        similarity = rows.bind(self._kernel())
+        check_inverse(self, getattr(similarity, "kernel", None))
         self._solver()  # checks the parameters
         if self.order == "magnitude":
             raise ValueError(
@@ -187,14 +188,11 @@ class KernelPCA(InverseMixin, KernelEstimator):
         options = dictionary_options(self, "additive")
         state = fit_by_dictionary(self, similarity, rows, options)
         model = greedy_embedding(state, options, self.n_components, rows.stored)
-        return FitResult(model, {**dictionary_attributes(state, options, rows.stored), **attributes})
+        attributes = dictionary_attributes(state, options, rows.stored)
+        return FitResult(model, {**attributes, **width_attributes(similarity)})
 
-    def _bind(self, rows: Any) -> tuple[BoundKernel, dict[str, float]]:
-        """Bind the kernel to training rows; also return its fitted attributes."""
+    def _kernel(self) -> Kernel:
         check_gamma(self.kernel, self.gamma)
-        kernel = kernel_by_name(
+        return kernel_by_name(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, around_mean=True
         )
-        similarity = rows.bind(kernel)
-        check_inverse(self, pairwise_kernel(similarity))
-        return similarity, width_attributes(similarity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -37,6 +38,10 @@ def resolve_metric_params(metric: Metric, metric_params: Mapping[str, Any] | Non
     """Return the arguments of the metric; missing ones that describe the data are estimated from ``X``."""
     params = dict(metric_params or {})
     rows: Any = X
+    if is_sparse(X) and metric in ("seuclidean", "mahalanobis"):
+        raise TypeError(
+            f"metric={metric!r} does not support sparse input; pass dense data or use another metric"
+        )
     if params:
         from eigenscape.options import check_metric_params  # the classes of options take 12 ms to import
 
@@ -55,8 +60,10 @@ def metric_distances(Y: Rows, X: Rows | None, metric: Metric, params: Mapping[st
     if metric == "cosine":
         Y, X = of_unit_magnitude(Y), None if X is None else of_unit_magnitude(X)
     try:
-        return np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
+        distances = np.asarray(pairwise_distances(Y, X, metric=metric, **params), dtype=np.float64)
     except (TypeError, ValueError) as error:
+        if callable(metric):
+            _check_function(metric, Y, params, error)
         if "The 'metric' parameter" in str(error):
             raise ValueError(
                 f"metric={metric!r} is not known; use one of scikit-learn's pairwise_distances, such as"
@@ -74,6 +81,20 @@ def metric_distances(Y: Rows, X: Rows | None, metric: Metric, params: Mapping[st
                 " metric"
             ) from error
         raise
+    if callable(metric) and (distances < 0).any():
+        raise ValueError(f"metric={metric!r} returns negative distances; return non-negative finite numbers")
+    return distances
+
+
+def _check_function(
+    metric: Callable[..., float], rows: Rows, params: Mapping[str, Any], error: Exception
+) -> None:
+    """Raise TypeError if a function of two rows does not return a number."""
+    found: Any = metric(rows[0], rows[-1], **params)
+    if not isinstance(found, numbers.Real):
+        raise TypeError(
+            f"metric={metric!r} must return a number for two rows, got {reprlib.repr(found)}"
+        ) from error
 
 
 def _has_metric(metric: str, rows: Rows) -> bool:

@@ -60,7 +60,8 @@ class HalfSquaredDistance(PairwiseKernel):
                 return -0.5 * squared_euclidean(Y, X)
             return distance_values(Y, X, half_squared)
         if callable(self.metric):
-            lengths = evaluate_pairs(partial(self.metric, **self.metric_params), Y, X)
+            metric = partial(self.metric, **self.metric_params) if self.metric_params else self.metric
+            lengths = evaluate_pairs(metric, Y, X)
             if not (lengths >= 0).all():
                 worst = float(np.min(lengths)) if np.isfinite(lengths).all() else float("nan")
                 raise ValueError(f"metric must return non-negative finite values, got {worst:g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -496,7 +497,12 @@ def evaluate_pairs(function: Callable[[Any, Any], float], Y: Rows, X: Rows) -> n
     values = np.empty((n_points(Y), n_points(X)))
     for i, y in enumerate(Y):
         for j, x in enumerate(X):
-            values[i, j] = function(y, x)
+            value = function(y, x)
+            try:
+                values[i, j] = value
+            except (TypeError, ValueError) as error:
+                found = reprlib.repr(value)
+                raise TypeError(f"{function!r} must return a number for two points, got {found}") from error
     return values
 
 

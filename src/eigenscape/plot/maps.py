@@ -1,4 +1,4 @@
-"""Scatter plots of embeddings, and density images of large ones."""
+"""Scatter plots of embeddings, and cells that count the points of large ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scatter(
         and the rest share one grey; missing labels (None, NaN) have another. Numbers that are not integers,
         or more than 20 different integers, are treated as ``values``.
     values : array-like of shape (n_samples,), optional
-        Numbers, drawn in colours with a colour bar; non-finite values are grey. In a density image the
+        Numbers, drawn in colours with a colour bar; non-finite values are grey. Of many points the
         colour is the mean value of a cell, and the colour map ends at the 1st and 99th percentile.
     images : array-like of shape (n_samples, height, width[, channels]), optional
         Images of the samples, drawn as thumbnails without overlap.
@@ -57,8 +57,8 @@ def scatter(
     components : tuple of two int, default=(0, 1)
         Indices of the coordinates to draw.
     density : bool, optional
-        Whether to draw a density image instead of points. By default above 50 000 points. Its opacity
-        increases with the logarithm of the number of points.
+        Whether to draw cells instead of points, coloured by their number of points, their mean value or their
+        most frequent label. By default above 50 000 points.
     thumbnail_size : float, default=28
         Longer side of a thumbnail in points (1/72 inch).
     n_thumbnails : int, default=60

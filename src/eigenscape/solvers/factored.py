@@ -6,7 +6,7 @@ import numpy as np
 
 from eigenscape.operators import FactoredOperator, ScatterOperator
 from eigenscape.solvers.direct import dense_eigh
-from eigenscape.solvers.krylov import KrylovOptions, block_krylov
+from eigenscape.solvers.krylov import block_krylov
 from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SolverResult
 
@@ -42,10 +42,18 @@ def solve_factored(
         values, w = dense_eigh(scatter, count, "value")
     else:
         product, tol = ScatterOperator(rows, "features").matmat, solver.tol / (2 * _GROWTH)
-        options = KrylovOptions(
-            tol=tol, max_iter=300, seed=solver.seed, noise=4 * _EPS, guard=3, head_start=7
+        result = block_krylov(
+            product,
+            d,
+            count,
+            tol=tol,
+            max_iter=300,
+            seed=solver.seed,
+            noise=4 * _EPS,
+            guard=3,
+            head_start=7,
+            known=known,
         )
-        result = block_krylov(product, d, count, options, known=known)
         if not result.converged:
             return None
         values, w, n_iter = result.values, result.vectors, result.n_iter

@@ -66,7 +66,6 @@ class Hierarchy:
         self,
         A: sparse.csr_array,
         null: np.ndarray,
-        thin: bool,
         team: Team = one_thread,
         fewest: int = _FEWEST,
     ) -> None:
@@ -80,7 +79,7 @@ class Hierarchy:
                 level, A, null = _coarsen(A, null, group, count, team)
                 self.levels.append(level)
         self.coarse, self.coarse_null = A, null / np.linalg.norm(null)
-        self._coarse_inverse = _inverse(A, self.coarse_null, thin)
+        self._coarse_inverse = _inverse(A, self.coarse_null)
 
     def matrix(self, depth: int) -> tuple[sparse.csr_array, np.ndarray]:
         """Return the matrix of a level and its null vector, of length one."""
@@ -102,13 +101,9 @@ class Hierarchy:
         P = self.levels[depth].P
         return self.product(P, P.data, V.astype(np.float32)).astype(np.float64)
 
-    def cycle(self, B: np.ndarray, depth: int = 0, size: np.ndarray | None = None) -> np.ndarray:
-        """Apply one V-cycle for ``A X = B``, in single precision, which suffices for a preconditioner.
-
-        ``size`` is the length of the columns, if known.
-        """
-        size = np.linalg.norm(B, axis=0) if size is None else size
-        scale = np.maximum(size, np.finfo(np.float64).tiny)
+    def cycle(self, B: np.ndarray, depth: int = 0) -> np.ndarray:
+        """Apply one V-cycle for ``A X = B``, in single precision, which suffices for a preconditioner."""
+        scale = np.maximum(np.linalg.norm(B, axis=0), np.finfo(np.float64).tiny)
         scaled, out = np.empty(B.shape, dtype=np.float32), np.empty(B.shape)
         self.sweep(lambda rows: divide_columns(B, scale, rows.start, rows.stop, scaled), len(B))
         X = self._cycle(_padded(scaled), depth)
@@ -217,11 +212,11 @@ def _sparse_product(A: sparse.csr_array, B: sparse.csr_array, team: Team) -> spa
     )
 
 
-def _inverse(A: sparse.csr_array, null: np.ndarray, thin: bool) -> Callable[[np.ndarray], np.ndarray]:
+def _inverse(A: sparse.csr_array, null: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return ``V -> A^-1 V`` on the orthogonal complement of the null vector."""
     m = A.shape[0]
     if m > _INVERSE_STORED:
-        solve = inverse_on_complement(A, null, thin or m > 3 * _INVERSE_STORED)
+        solve = inverse_on_complement(A, null)
         return lambda V: solve(V.astype(np.float64))
     outer = np.outer(null, null)
     inverse = np.linalg.inv(A.toarray() + outer) - outer

@@ -11,61 +11,19 @@ eigenvectors are projected out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenscape._native.loops import advance_solution, next_direction, products_with, subtract_scaled
 from eigenscape._progress import stage
 from eigenscape.solvers.policy import Order
 
 _EPS = np.finfo(np.float64).eps
 
 Product = Callable[[np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True)
-class KrylovOptions:
-    """Options of :func:`block_krylov`.
-
-    Parameters
-    ----------
-    order : {"value", "magnitude"}, default="value"
-        Whether the eigenvalues of largest value or of largest magnitude are wanted.
-    tol : float, default=1e-10
-        A pair has converged if its residual is at most ``tol * |l - origin|``, plus ``noise`` times the
-        largest Ritz value.
-    max_iter : int, default=1000
-        Maximum number of block iterations.
-    seed : int, default=0
-        Seed of the starting vectors.
-    origin : float, default=0
-        See ``tol``.
-    noise : float, default=16 eps
-        See ``tol``.
-    guard : int, default=4
-        Number of additional pairs that are iterated. They speed up the convergence of the last wanted pairs
-        and help to find multiple eigenvalues.
-    blocks : int, default=12
-        Maximum number of blocks in the basis: many for expensive products.
-    patience : int, default=1000
-        Number of iterations without progress after which the iteration stops.
-    head_start : int, default=0
-        Number of iterations before the first Rayleigh-Ritz step. They extend the basis by the newest block of
-        ``A Q``, which has the same span as the residuals and costs less. For iterations without a
-        preconditioner.
-    """
-
-    order: Order = "value"
-    tol: float = 1e-10
-    max_iter: int = 1000
-    seed: int = 0
-    origin: float = 0.0
-    noise: float = 16 * _EPS
-    guard: int = 4
-    blocks: int = 12
-    patience: int = 1000
-    head_start: int = 0
+#: Sums a function of slices of rows, see :meth:`eigenscape.solvers.hierarchy.Hierarchy.sweep`.
+Sweep = Callable[[Callable[[slice], Any], int], Any]
 
 
 class KrylovResult(NamedTuple):
@@ -81,8 +39,17 @@ def block_krylov(
     product: Product,
     m: int,
     count: int,
-    options: KrylovOptions,
     *,
+    order: Order = "value",
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    seed: int = 0,
+    origin: float = 0.0,
+    noise: float = 16 * _EPS,
+    guard: int = 4,
+    blocks: int = 12,
+    patience: int = 1000,
+    head_start: int = 0,
     wanted: int | None = None,
     known: np.ndarray | None = None,
     start: np.ndarray | None = None,
@@ -98,7 +65,28 @@ def block_krylov(
         Size of the operator.
     count : int
         Number of eigenpairs.
-    options : KrylovOptions
+    order : {"value", "magnitude"}, default="value"
+        Whether the eigenvalues of largest value or of largest magnitude are wanted.
+    tol : float, default=1e-10
+        A pair has converged if its residual is at most ``tol * |l - origin|``, plus ``noise`` times the
+        largest Ritz value.
+    max_iter : int, default=1000
+        Maximum number of block iterations.
+    seed : int, default=0
+        Seed of the starting vectors.
+    origin, noise : float
+        See ``tol``.
+    guard : int, default=4
+        Number of additional pairs that are iterated. They speed up the convergence of the last wanted pairs
+        and help to find multiple eigenvalues.
+    blocks : int, default=12
+        Maximum number of blocks in the basis: many for expensive products.
+    patience : int, default=1000
+        Number of iterations without progress after which the iteration stops.
+    head_start : int, default=0
+        Number of iterations before the first Rayleigh-Ritz step. They extend the basis by the newest block of
+        ``A Q``, which has the same span as the residuals and costs less. For iterations without a
+        preconditioner.
     wanted : int, optional
         Number of leading pairs that must converge. All, if None.
     known : ndarray of shape (m, q), optional
@@ -111,34 +99,32 @@ def block_krylov(
     wanted = count if wanted is None else wanted
     known = np.zeros((m, 0)) if known is None else known
     dimension = m - known.shape[1]
-    block = min(count + options.guard, dimension)
-    basis = _Basis(m, min(options.blocks * block + 12, dimension), known, product)
-    guess = np.random.default_rng(options.seed).standard_normal((m, block))
+    block = min(count + guard, dimension)
+    basis = _Basis(m, min(blocks * block + 12, dimension), known, product)
+    guess = np.random.default_rng(seed).standard_normal((m, block))
     if start is not None:
         guess[:, : start.shape[1]] = start[:, :block]
     basis.grow(guess)
     best, stalled = np.inf, 0
-    with stage("eigen-solve", total=options.max_iter, bound=True) as advance:
+    with stage("eigen-solve", total=max_iter, bound=True) as advance:
         step = 0
-        while step < options.max_iter:
+        while step < max_iter:
             step += 1
             advance(1)
-            is_early = step <= min(options.head_start, options.max_iter - 1)
+            is_early = step <= min(head_start, max_iter - 1)
             if is_early and basis.size + block < basis.capacity and basis.grow(basis.newest):
                 continue
-            ritz, Y = basis.ritz(options.order)
+            ritz, Y = basis.ritz(order)
             vectors = basis.Q @ Y[:, :block]
             residuals = basis.AQ @ Y[:, :block] - vectors * ritz[:block]
             allowed = (
-                options.tol * np.abs(ritz[:block] - options.origin)
-                + options.noise * np.abs(ritz).max()
-                + np.finfo(np.float64).tiny
+                tol * np.abs(ritz[:block] - origin) + noise * np.abs(ritz).max() + np.finfo(np.float64).tiny
             )
             size = np.linalg.norm(residuals, axis=0)
             converged = bool((size <= allowed)[:wanted].all())
             worst = float((size / allowed)[:wanted].max())
             best, stalled = (worst, 0) if worst < 0.7 * best else (best, stalled + 1)
-            if converged or stalled > options.patience or basis.size >= dimension:
+            if converged or stalled > patience or basis.size >= dimension:
                 break
             if basis.size + block > basis.capacity:
                 basis.compress(Y[:, : block + count])
@@ -213,3 +199,73 @@ class _Basis:
             span = self.Q.copy()
             self._resize(0)
             self.grow(span)
+
+
+def conjugate_gradients(
+    product: Product,
+    values: np.ndarray,
+    residual: np.ndarray,
+    goal: np.ndarray,
+    known: np.ndarray,
+    most_steps: int,
+    precondition: Product,
+    sweep: Sweep,
+) -> tuple[np.ndarray, int]:
+    """Solve ``(A - l) z = -r`` orthogonally to ``known`` for all columns at once; return the steps, too.
+
+    Parameters
+    ----------
+    product, precondition : callable
+        ``V -> A V`` and an approximate inverse.
+    values : ndarray of shape (c,)
+        The shift ``l`` of each column.
+    residual : ndarray of shape (m, c)
+        Orthogonal to ``known``.
+    goal : ndarray of shape (c,)
+        Lengths of the residuals at which the iteration ends.
+    known : ndarray of shape (m, q)
+    most_steps : int
+    sweep : callable
+        Sums a function of slices of rows.
+    """
+    m, count = residual.shape
+    r, before = -residual, np.zeros_like(residual)
+    x, p = np.zeros_like(r), np.zeros_like(r)
+    tiny = np.finfo(np.float64).tiny
+    old = np.full(count, tiny)
+
+    def products(Z: np.ndarray, R: np.ndarray, S: np.ndarray, rows: slice) -> np.ndarray:
+        out = np.zeros((known.shape[1] + 2, count))
+        products_with(known, Z, R, S, rows.start, rows.stop, out)
+        return out
+
+    def overlaps(rows: slice) -> np.ndarray:
+        return products(z, r, before, rows)
+
+    def turn(rows: slice) -> None:
+        next_direction(known, z, np.array(inside), forward, rows.start, rows.stop, p)
+
+    def shift(rows: slice) -> np.ndarray:
+        subtract_scaled(p, values, rows.start, rows.stop, q)
+        return products(q, p, p, rows)
+
+    def advance(rows: slice) -> np.ndarray:
+        out = np.zeros(count)
+        advance_solution(known, p, q, np.array(inside), length, rows.start, rows.stop, x, r, before, out)
+        return out
+
+    for steps in range(1, most_steps + 1):
+        z = precondition(r)
+        *inside, new, overlap = sweep(overlaps, m)
+        # Polak and Ribiere: the preconditioner is rounded. r is orthogonal to `known`, so z need not be here.
+        forward = np.divide(new - overlap, old, out=np.zeros(count), where=(new > overlap) & (old > tiny))
+        sweep(turn, m)
+        q = product(p)
+        *inside, curvature, _ = sweep(shift, m)
+        old = np.maximum(new, tiny)
+        # A direction in which the quotient is below the eigenvalue is kept for Rayleigh-Ritz as it is.
+        kept = np.full(count, float(steps == 1))
+        length = np.divide(old, curvature, out=kept, where=curvature > tiny * np.maximum(old, 1.0))
+        if (np.sqrt(sweep(advance, m)) <= goal).all():
+            break
+    return x, steps

@@ -115,20 +115,20 @@ def _is_too_slow(history: list[float], left: int, last: int) -> bool:
     return bool(np.log(history[-1]) > 1.5 * rate * left)
 
 
-def has_smaller(matrix: sparse.csr_array, bound: float, found: np.ndarray, value: float, seed: int) -> bool:
-    """Return True if an eigenvalue below ``value`` has an eigenvector orthogonal to those ``found``.
+def smallest_beside(matrix: sparse.csr_array, bound: float, found: np.ndarray, seed: int) -> float:
+    """Return an upper bound of the smallest eigenvalue with an eigenvector orthogonal to those ``found``.
 
-    A short Lanczos iteration is an upper bound of the smallest eigenvalue on the orthogonal complement.
+    A short Lanczos iteration on the orthogonal complement. An infinite bound if there is no complement.
     """
     m, n_found = found.shape
     size = min(_CHECK_STEPS, m - n_found - 1)
     if size < 1:
-        return False
+        return np.inf
     V, T = np.empty((n_found + size + 1, m)), np.zeros((size, size))
     V[:n_found] = found.T
     V[n_found] = _orthogonal_start(found, np.random.default_rng([seed, 1]))  # another one than before
     filled, _ = _extend_krylov(matrix, bound, V, T, n_found, 0, size)
-    return bool(bound - np.linalg.eigvalsh(T[:filled, :filled])[-1] < value * (1 - 1e-6))
+    return float(bound - np.linalg.eigvalsh(T[:filled, :filled])[-1]) * (1 + 1e-6)
 
 
 def _orthogonal_start(known: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -9,22 +9,19 @@ by conjugate gradients, preconditioned by a V-cycle in single precision, and is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from eigenscape._native.loops import advance_solution, next_direction, products_with, subtract_scaled
 from eigenscape.solvers.hierarchy import WIDTH, Hierarchy
+from eigenscape.solvers.krylov import Sweep, conjugate_gradients
 
 #: Reduction of the residual by the conjugate gradients of one correction, and their maximum number.
 _REDUCTION, _MOST_STEPS = 1e-2, 4
 #: Relative residual of the eigenvectors of coarse levels, and their maximum number of steps.
 _COARSE_TOL, _COARSE_STEPS = 1e-2, 40
-#: Sums a function of blocks of rows, see :meth:`Hierarchy.sweep`.
-Sweep = Callable[[Callable[[slice], Any], int], Any]
 
 
 class Eigenvectors(NamedTuple):
@@ -77,9 +74,9 @@ def _refine(
 ) -> Eigenvectors:
     """Correct the first vectors of one level until the wanted ones have converged."""
     A, null = hierarchy.matrix(depth)
-    sweep = hierarchy.sweep
+    product, sweep = partial(hierarchy.product, A, A.data), hierarchy.sweep
     X = _orthonormal(sweep, X, null[:, None])
-    AX = hierarchy.product(A, A.data, X)
+    AX = product(X)
     values, Y = np.linalg.eigh(sweep(partial(_products, X, AX), len(X)))
     known = np.column_stack([null, X])
     del X
@@ -95,18 +92,19 @@ def _refine(
         Z = np.empty_like(residual)
         for first in range(0, corrected, WIDTH):  # few at a time, to save memory
             some = slice(first, min(first + WIDTH, corrected))
-            Z[:, some], taken = _correction(
-                hierarchy,
-                depth,
-                known,
-                values[:corrected][some],
+            Z[:, some], taken = conjugate_gradients(
+                product,
+                values[some],
                 residual[:, some],
-                size[some],
-                allowed[some],
+                np.maximum(_REDUCTION * size[some], 0.1 * allowed[some]),
+                known,
+                _MOST_STEPS,
+                partial(hierarchy.cycle, depth=depth),
+                sweep,
             )
             cycles += taken
         Z = _orthonormal(sweep, Z, known)
-        AZ = hierarchy.product(A, A.data, Z)
+        AZ = product(Z)
         values, size = _ritz(sweep, values, known, AX, Z, AZ, residual)
 
 
@@ -153,59 +151,6 @@ def _rotate(
     known[:, 1:], AX[...] = X, products
     residual[...] = products[:, :corrected] - X[:, :corrected] * values[:corrected]
     return np.diagonal(residual.T @ residual)
-
-
-def _correction(
-    hierarchy: Hierarchy,
-    depth: int,
-    known: np.ndarray,
-    values: np.ndarray,
-    residual: np.ndarray,
-    size: np.ndarray,
-    allowed: np.ndarray,
-) -> tuple[np.ndarray, int]:
-    """Solve ``(A - l) z = -r`` orthogonally to ``known`` by conjugate gradients; return their number too."""
-    A, _ = hierarchy.matrix(depth)
-    m, count = residual.shape
-    r, before = -residual, np.zeros_like(residual)
-    x, p = np.zeros_like(r), np.zeros_like(r)
-    goal = np.maximum(_REDUCTION * size, 0.1 * allowed)
-    tiny = np.finfo(np.float64).tiny
-    old = np.full(count, tiny)
-
-    def products(Z: np.ndarray, R: np.ndarray, S: np.ndarray, rows: slice) -> np.ndarray:
-        out = np.zeros((known.shape[1] + 2, count))
-        products_with(known, Z, R, S, rows.start, rows.stop, out)
-        return out
-
-    def turn(z: np.ndarray, inside: np.ndarray, forward: np.ndarray, rows: slice) -> None:
-        next_direction(known, z, inside, forward, rows.start, rows.stop, p)
-
-    def shift(q: np.ndarray, rows: slice) -> np.ndarray:
-        subtract_scaled(p, values, rows.start, rows.stop, q)
-        return products(q, p, p, rows)
-
-    def advance(q: np.ndarray, inside: np.ndarray, length: np.ndarray, rows: slice) -> np.ndarray:
-        out = np.zeros(count)
-        advance_solution(known, p, q, inside, length, rows.start, rows.stop, x, r, before, out)
-        return out
-
-    for steps in range(1, _MOST_STEPS + 1):
-        z = hierarchy.cycle(r, depth, size)
-        *inside, new, overlap = hierarchy.sweep(partial(products, z, r, before), m)
-        # Polak and Ribiere: the preconditioner is rounded. r is orthogonal to `known`, so z need not be here.
-        forward = np.divide(new - overlap, old, out=np.zeros(count), where=(new > overlap) & (old > tiny))
-        hierarchy.sweep(partial(turn, z, np.array(inside), forward), m)
-        q = hierarchy.product(A, A.data, p)
-        *inside, curvature, _ = hierarchy.sweep(partial(shift, q), m)
-        old = np.maximum(new, tiny)
-        # A direction in which the quotient is below the eigenvalue is kept for Rayleigh-Ritz as it is.
-        kept = np.full(count, float(steps == 1))
-        length = np.divide(old, curvature, out=kept, where=curvature > tiny * np.maximum(old, 1.0))
-        size = np.sqrt(hierarchy.sweep(partial(advance, q, np.array(inside), length), m))
-        if (size <= goal).all():
-            break
-    return x, steps
 
 
 def _orthonormal(sweep: Sweep, V: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from eigenscape._progress import stage
 from eigenscape.operators import SparseOperator
-from eigenscape.solvers.krylov import Product
-from eigenscape.solvers.lanczos import has_smaller
+from eigenscape.solvers.krylov import conjugate_gradients
+from eigenscape.solvers.lanczos import smallest_beside
 from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.semidefinite import SemidefiniteProblem, SolverResult
 from eigenscape.solvers.width import reordered
@@ -36,8 +36,9 @@ def solve_parts(
 ) -> SolverResult:
     """Solve in the space of ``solver.parts`` and of corrections.
 
-    There must be more parts than pairs. The result is not converged if a correction takes ``most_steps``
-    steps or more, or if there is a smaller eigenvalue within a part.
+    There must be at least as many parts as pairs. If there are no more, the last eigenvector is missing and
+    its eigenvalue is an upper bound. The result is not converged if a correction takes ``most_steps`` steps
+    or more, or if there is a smaller eigenvalue within a part.
     """
     assert solver.parts is not None
     # The vertices of a part are renumbered one after the other, so that neighbours are close in memory.
@@ -47,13 +48,18 @@ def solve_parts(
     problem = SemidefiniteProblem(operator, problem.null[order], problem.bound)
     U, quotient = _quotient(matrix, problem.null, labels)
     product = problem.operator.matmat
-    basis = np.empty((len(labels), _CORRECTIONS * count), order="F")  # of the corrections, column by column
-    Y, projected = basis[:, :0], quotient
     wanted, steps, converged = max(count - 1, 1), 0, False
+    few = min(count, len(quotient) - 1)
+    basis = np.empty((len(labels), _CORRECTIONS * few), order="F")  # of the corrections, column by column
+    Y, projected = basis[:, :0], quotient
+
+    def project(V: np.ndarray) -> np.ndarray:
+        return V - U @ (U.T @ V)
+
     with stage("eigen-solve"):
         for _ in range(_CORRECTIONS):
             values, S = np.linalg.eigh(projected)
-            values, S = values[1 : count + 1], S[:, 1 : count + 1]
+            values, S = values[1 : few + 1], S[:, 1 : few + 1]
             X = U @ S[: U.shape[1]] + Y @ S[U.shape[1] :]
             residual = product(X) - X * values
             size = np.linalg.norm(residual, axis=0)
@@ -61,26 +67,35 @@ def solve_parts(
             converged = bool((size <= allowed)[:wanted].all())
             if converged or steps >= (solver.max_iter or _CORRECTIONS * most_steps):
                 break
-            Z, taken = _corrections(product, U, values, residual, allowed, most_steps)
+            Z, taken = conjugate_gradients(
+                lambda V: project(product(V)),
+                values,
+                project(residual),
+                np.maximum(_REDUCTION * size, 0.1 * allowed),
+                problem.null[:, None],
+                most_steps,
+                np.asarray,
+                lambda function, m: function(slice(0, m)),
+            )
             steps += taken
             if taken >= most_steps:  # parts that are not clusters
                 break
             for _ in range(2):  # the second time for what rounding left
-                Z -= U @ (U.T @ Z)
+                Z = project(Z)
                 Z = np.linalg.qr(Z - Y @ (Y.T @ Z))[0]
             AZ = product(Z)
             side, corner = np.concatenate([U.T @ AZ, Y.T @ AZ]), Z.T @ AZ
             projected = np.block([[projected, side], [side.T, (corner + corner.T) / 2]])
-            basis[:, Y.shape[1] : Y.shape[1] + count] = Z
-            Y = basis[:, : Y.shape[1] + count]
+            basis[:, Y.shape[1] : Y.shape[1] + few] = Z
+            Y = basis[:, : Y.shape[1] + few]
     X -= np.outer(problem.null, problem.null @ X)
     X = np.linalg.qr(X)[0]
     values, rotation = problem.resolve(X)
     X = X @ rotation
-    if converged:
-        found = np.column_stack([problem.null, X])
-        floor = problem.floor(matrix.nnz / len(found))
-        converged = not has_smaller(matrix, problem.bound, found, max(values[wanted - 1], floor), solver.seed)
+    following = smallest_beside(matrix, problem.bound, np.column_stack([problem.null, X]), solver.seed)
+    floor = problem.floor(matrix.nnz / matrix.shape[0])
+    converged = converged and following >= max(values[wanted - 1], floor)
+    values = np.append(values, following)[:count]
     vectors = np.empty_like(X)
     vectors[order] = X
     return SolverResult(values, vectors, "parts", max(steps, 1), converged)
@@ -104,38 +119,3 @@ def _quotient(
     )
     W = joined.toarray()
     return U, (np.diag(W.sum(axis=1)) - W) / size / size[:, None]
-
-
-def _corrections(
-    product: Product,
-    U: sparse.csr_array,
-    values: np.ndarray,
-    residual: np.ndarray,
-    allowed: np.ndarray,
-    most_steps: int,
-) -> tuple[np.ndarray, int]:
-    """Solve ``(A - l) z = -r`` orthogonally to ``U`` by conjugate gradients, for all columns at once."""
-
-    def project(V: np.ndarray) -> np.ndarray:
-        V -= U @ (U.T @ V)
-        return V
-
-    r = project(-residual)
-    x, p, old = np.zeros_like(r), r.copy(), np.einsum("ij,ij->j", r, r)
-    goal = np.maximum(_REDUCTION**2 * old, (0.1 * allowed) ** 2)
-    tiny = np.finfo(np.float64).tiny
-    steps = 0
-    while steps < most_steps and (old > goal).any():
-        steps += 1
-        q = product(p)
-        q -= p * values
-        q = project(q)
-        curvature = np.einsum("ij,ij->j", p, q)
-        length = np.where((curvature > tiny) & (old > goal), old / np.maximum(curvature, tiny), 0.0)
-        x += length * p
-        r -= length * q
-        new = np.einsum("ij,ij->j", r, r)
-        p *= new / np.maximum(old, tiny)
-        p += r
-        old = new
-    return x, steps

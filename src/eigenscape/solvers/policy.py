@@ -8,7 +8,7 @@ graph                     methods, in this order                      why
 up to 150 points, or a    LAPACK                                      nothing is faster
 fifth of the spectrum
 up to 5 000 points        Lanczos, factors                            fast if the gap is wide, and stops early
-1 000 to 5 000, curves    sparse factors                              linear time
+1 000 to 5 000, surfaces  sparse factors                              almost linear time
 up to 10 000, narrow      sparse factors                              almost linear time
 up to 10 000, wide        Lanczos, dense factors                      sparse factors fill in
 curves, strips            sparse factors, Lanczos                     a hierarchy loses digits
@@ -50,8 +50,9 @@ DENSE_SPARSE_POINTS, MOST_PARTS = 150, 2000
 #: Up to this many points, or this many for each eigenpair, Lanczos iteration is tried on all Laplacians; up
 #: to the third number they are factorised: sparse if they are thin, dense if they are wide.
 TRIAL_POINTS, TRIAL_POINTS_PER_PAIR, FACTOR_POINTS = 5000, 400, 10_000
-#: Above this many points, graphs of at most this width (a curve has 10 to 40, a sheet more) are factorised.
-CURVE_POINTS, CURVE_WIDTH = 1000, 40
+#: Above this many points, graphs of at most this width are factorised (a curve has 10 to 40), and up to
+#: ``TRIAL_POINTS``, of at most this width over ``sqrt(m)`` (a tree has 1, a sheet 2.5, a solid 5).
+CURVE_POINTS, CURVE_WIDTH, SHEET_WIDTH = 1000, 40, 3
 #: So are strips, of at most this width over ``sqrt(m)`` (a sheet has 2.5), up to this many points or for more
 #: than this many pairs; a hierarchy is faster for other ones, by half.
 STRIP_WIDTH, STRIP_POINTS, FEW_PAIRS = 1.5, 100_000, 5
@@ -212,13 +213,13 @@ def plan_sparse(matrix: sparse.csr_array, count: int, laplacian: bool, solver: S
     if not laplacian:
         return Plan(("shift-invert",), "eigenvalues of LLE are close to rounding")
     n_joined = 0 if solver.parts is None else int(solver.parts.max())
-    trial: tuple[Step, ...] = ("parts", "lanczos") if count <= n_joined < MOST_PARTS else ("lanczos",)
+    trial: tuple[Step, ...] = ("parts", "lanczos") if count <= n_joined + 1 <= MOST_PARTS else ("lanczos",)
     is_small = m <= max(TRIAL_POINTS, TRIAL_POINTS_PER_PAIR * count)
     if is_small and m <= CURVE_POINTS:
         return Plan(("lanczos", "shift-invert"), "there are few points")
     shape = graph_shape(matrix)
-    if is_small and shape.width <= CURVE_WIDTH:
-        return Plan(("shift-invert",), "the graph is a curve")
+    if is_small and shape.width <= SHEET_WIDTH * m**0.5:
+        return Plan(("shift-invert",), "the graph is a curve or a surface")
     restarts = RESTARTS if shape.is_thin else WIDE_RESTARTS
     if is_small:
         return Plan(("lanczos", "shift-invert"), "there are few points", restarts=restarts)

@@ -12,13 +12,13 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
-from eigenscape._threads import one_thread, thread_team
+from eigenscape._threads import thread_team
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.operators import Operator, SparseOperator
 from eigenscape.solvers.direct import RootInverse, dense_eigh, inverse_on_complement
 from eigenscape.solvers.hierarchy import Hierarchy
-from eigenscape.solvers.krylov import KrylovOptions, Product, block_krylov
-from eigenscape.solvers.lanczos import has_smaller, thick_restart_lanczos
+from eigenscape.solvers.krylov import Product, block_krylov
+from eigenscape.solvers.lanczos import smallest_beside, thick_restart_lanczos
 from eigenscape.solvers.multilevel import multilevel_eigenvectors
 from eigenscape.solvers.policy import SolverConfig
 from eigenscape.solvers.width import breadth_first_order, reordered
@@ -165,9 +165,8 @@ def solve_lanczos(
         if converged and len(values) >= count:
             found = np.column_stack([problem.null, vectors[:, :count]])
             floor = problem.floor(matrix.nnz / len(found))
-            if values[count - 1] <= floor or not has_smaller(
-                matrix, problem.bound, found, max(values[wanted - 1], floor), solver.seed
-            ):
+            following = smallest_beside(matrix, problem.bound, found, solver.seed)
+            if values[count - 1] <= floor or following >= max(values[wanted - 1], floor):
                 return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter)
     return SolverResult(values[:count], vectors[:, :count], "lanczos", n_iter, converged=False)
 
@@ -177,12 +176,14 @@ def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig,
 
     The last pair is only needed to detect a degenerate spectrum and does not have to converge.
     """
-    options = KrylovOptions(tol=solver.tol / 2, max_iter=steps, seed=solver.seed, origin=problem.bound)
     result = block_krylov(
         problem.shifted,
         len(problem.null),
         count,
-        options,
+        tol=solver.tol / 2,
+        max_iter=steps,
+        seed=solver.seed,
+        origin=problem.bound,
         wanted=max(count - 1, 1),
         known=problem.null[:, None],
     )
@@ -191,7 +192,7 @@ def solve_krylov(problem: SemidefiniteProblem, count: int, solver: SolverConfig,
 
 
 def solve_multilevel(
-    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig, thin: bool
+    problem: SemidefiniteProblem, matrix: sparse.csr_array, count: int, solver: SolverConfig
 ) -> SolverResult:
     """Solve on a hierarchy of matrices; if that does not converge, by Krylov iteration from its vectors.
 
@@ -199,24 +200,22 @@ def solve_multilevel(
     """
     order = breadth_first_order(matrix)
     matrix = reordered(matrix, order, solver.n_jobs)
-    steps = solver.max_iter or _PRECONDITIONED
+    renumbered = SemidefiniteProblem(
+        SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
+    )
     with thread_team(solver.n_jobs) as team:
-        hierarchy = Hierarchy(matrix, problem.null[order], thin, team, max(50, 4 * count))
+        hierarchy = Hierarchy(matrix, renumbered.null, team, max(50, 4 * count))
         found = multilevel_eigenvectors(
             hierarchy,
             max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
             count,
             solver.tol / 2,
             16 * np.finfo(np.float64).eps * problem.bound,
-            steps,
+            solver.max_iter or _PRECONDITIONED,
         )
-    result = SolverResult(found.values, found.vectors, "multilevel", found.n_iter, found.converged)
-    if not found.converged and found.n_iter < steps:
-        renumbered = SemidefiniteProblem(
-            SparseOperator(matrix, solver.n_jobs), problem.null[order], problem.bound
-        )
-        hierarchy.team = one_thread
-        result = _preconditioned(renumbered, count, solver, hierarchy.cycle, found.vectors, "multilevel")
+        result = SolverResult(found.values, found.vectors, "multilevel", found.n_iter, found.converged)
+        if not found.converged and found.n_iter < (solver.max_iter or _PRECONDITIONED):
+            result = _preconditioned(renumbered, count, solver, hierarchy.cycle, found.vectors, "multilevel")
     vectors = np.empty_like(result.vectors)
     vectors[order] = result.vectors
     return result._replace(values=result.values[:count], vectors=vectors[:, :count])
@@ -344,7 +343,10 @@ def _preconditioned(
     The preconditioner may be inaccurate: it only proposes directions, and all products are with ``A``. The
     iteration stops when the residuals are small or no longer decrease.
     """
-    options = KrylovOptions(
+    result = block_krylov(
+        problem.shifted,
+        len(problem.null),
+        guess.shape[1],
         tol=solver.tol / 2,
         max_iter=solver.max_iter or _PRECONDITIONED,
         seed=solver.seed,
@@ -352,12 +354,6 @@ def _preconditioned(
         guard=0,
         patience=6,
         blocks=3,
-    )
-    result = block_krylov(
-        problem.shifted,
-        len(problem.null),
-        guess.shape[1],
-        options,
         wanted=max(count - 1, 1),  # the last pair only serves to detect a degenerate spectrum
         known=problem.null[:, None],
         start=guess,

@@ -27,8 +27,8 @@ from eigenscape.exceptions import DegenerateSpectrumWarning, NotConvergedError, 
 from eigenscape.operators import ComplementOperator, FactoredOperator, Operator, SparseOperator
 from eigenscape.solvers.direct import dense_eigh
 from eigenscape.solvers.factored import solve_factored
-from eigenscape.solvers.krylov import KrylovOptions, block_krylov
-from eigenscape.solvers.lanczos import has_smaller
+from eigenscape.solvers.krylov import block_krylov
+from eigenscape.solvers.lanczos import smallest_beside
 from eigenscape.solvers.pairs import EigenPairs, angles, with_residuals
 from eigenscape.solvers.parts import FEW_STEPS, MOST_STEPS, solve_parts
 from eigenscape.solvers.policy import (
@@ -124,7 +124,10 @@ def _solve_principal(
     guard, head_start = _RECOMPUTED if operator.storage == "blocked" else _STORED
     if operator.storage == "dense":
         guard += -(count + guard) % 4
-    options = KrylovOptions(
+    result = block_krylov(
+        operator.matmat,
+        m,
+        count,
         order=order,
         tol=solver.tol / 2,
         max_iter=steps,
@@ -133,7 +136,6 @@ def _solve_principal(
         guard=guard,
         head_start=head_start,
     )
-    result = block_krylov(operator.matmat, m, count, options)
     if not result.converged and solver.method == "auto":
         matrix = operator.matrix()
         if matrix is not None:
@@ -236,7 +238,7 @@ def _solve_sparse(
         is_zero = result.values[count - 1] <= problem.floor(terms)  # no eigenvalue is smaller
         if not (result.converged or is_zero) and result.solver in ("parts", "lanczos"):
             known = np.column_stack([problem.null, result.vectors])
-            if has_smaller(matrix, problem.bound, known, result.values[max(count - 2, 0)], solver.seed):
+            if smallest_beside(matrix, problem.bound, known, solver.seed) < result.values[max(count - 2, 0)]:
                 angle = np.inf  # the pairs may be accurate, but a smaller eigenvalue is missing
         if angle <= smallest_angle:
             best, smallest_angle = result, angle
@@ -263,10 +265,10 @@ def _run(
         return solve_lanczos(problem, matrix, count, solver, restarts, give_up=not is_last)
     if method == "parts":
         return solve_parts(problem, matrix, count, solver, FEW_STEPS if plan.thin else MOST_STEPS)
-    thin = plan.needs_sparse_factors(matrix)
     if method == "multilevel":
-        return solve_multilevel(problem, matrix, count, solver, thin)
-    return solve_shift_invert(problem, matrix, count, solver, thin, None if found is None else found.vectors)
+        return solve_multilevel(problem, matrix, count, solver)
+    thin, start = plan.needs_sparse_factors(matrix), None if found is None else found.vectors
+    return solve_shift_invert(problem, matrix, count, solver, thin, start)
 
 
 def _solve_dense(problem: SemidefiniteProblem, count: int, solver: SolverConfig) -> SolverResult:

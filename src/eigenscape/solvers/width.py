@@ -32,7 +32,8 @@ class GraphShape(NamedTuple):
     is_narrow : bool
         Whether no level holds more than about ``10 sqrt(m)`` vertices: a curve or surface.
     is_thin : bool
-        The same of the connected parts of levels: clusters that single edges join are thin, too.
+        The same of the connected parts of levels without hubs, with the number of hubs: clusters that single
+        edges join are thin, too.
     width : int
         Size of the largest level, or of the largest part if it is not narrow.
     """
@@ -48,10 +49,14 @@ def graph_shape(A: sparse.csr_array) -> GraphShape:
     _, depth, widest = _breadth_first(A)
     if widest <= limit:
         return GraphShape(True, True, widest)
-    edges = sparse.coo_array(A)
-    same = depth[edges.row] == depth[edges.col]
+    edges, is_hub = (
+        sparse.coo_array(A),
+        np.diff(A.indptr) > limit,
+    )  # few vertices, which separators may contain
+    same = (depth[edges.row] == depth[edges.col]) & ~is_hub[edges.row] & ~is_hub[edges.col]
     levels = sparse.coo_array((np.ones(int(same.sum())), (edges.row[same], edges.col[same])), shape=A.shape)
     width = int(np.bincount(connected_components(levels, directed=False)[1]).max())
+    width += int(is_hub.sum())
     return GraphShape(False, width <= limit, width)
 
 

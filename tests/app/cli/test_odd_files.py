@@ -58,7 +58,7 @@ def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert all(os.path.getsize(path) for path in outputs)
-    for suffix in ("npy", "npz", "parquet", "arrow", "tsv", "h5ad"):
+    for suffix in ("npy", "npz", "parquet", "arrow", "mtx", "tsv", "h5ad"):
         path = os.fsdecode(folder + b"/t\xe9." + suffix.encode())
         write_table(path, ROWS)
         for stream in (False, True):

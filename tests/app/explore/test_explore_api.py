@@ -33,7 +33,7 @@ def map_of(state, method):
 
 def test_state_describes_data_maps_and_forms_without_rows(state, client):
     data = state["data"]
-    assert (data["n"], data["d"], data["image_shape"], data["is_plane"]) == (240, 64, [8, 8], False)
+    assert (data["n"], data["d"], data["image_shape"]) == (240, 64, [8, 8])
     assert data["columns"][data["label"]]["name"] == "digit"
     assert sorted(data["columns"][0]["categories"]) == [f"d{i}" for i in range(10)]
     assert [one["method"] for one in state["maps"]] == ["pca", "isomap"]
@@ -132,7 +132,7 @@ def test_measures_are_those_of_the_quality_functions(state, client, digits):
     assert kept.mean() == pytest.approx(float(neighbors_kept(X, plane, 10, None)), abs=0.02)
     assert entry["kept_mean"] == pytest.approx(kept.mean(), abs=1e-4)
     assert 0.5 < entry["trust"] <= 1
-    assert "preserved: of the 10 nearest neighbours in the data" in entry["verdict"]
+    assert "of the 10 nearest" in entry["verdict"]
 
 
 def test_distances_and_missing_neighbours(state, client, digits):
@@ -228,7 +228,7 @@ def test_spectrum_has_gaps_and_losses(state, client):
     np.testing.assert_allclose(found["gaps"], np.abs(np.diff(values)))
     assert len(found["residuals"]) == len(values)
     assert np.all(np.diff(found["loss_training"]) <= 0)
-    assert len(found["loss_held_out"]) == len(found["loss_training"]) == 8
+    assert len(found["loss_held_out"]) == len(found["loss_training"]) == 6
 
 
 def test_compare_aligns_the_second_map_to_the_first(state, client):
@@ -297,16 +297,11 @@ def measured(client, entry, name):
     return answer
 
 
-def test_density_novelty_and_predicted_labels_are_measured_on_request(client, digits):
+def test_density_and_novelty_are_measured_on_request(client):
     entry = fit(client, "kernel-pca")
     density, novelty = (floats(measured(client, entry, name)) for name in ("density", "novelty"))
     assert density.shape == novelty.shape == (240,)
     assert np.corrcoef(density, novelty)[0, 1] < -0.3  # rare rows are unusual
-    codes = np.frombuffer(measured(client, entry, "predicted").content, "<u2")
-    state = client.get("api/state").json()
-    classes = next(one for one in state["maps"] if one["id"] == entry["id"])["classes"]
-    labels = eigenscape.read(digits, label="digit").labels
-    assert (np.array(classes)[codes] == labels.astype(str)).mean() > 0.9
     assert client.get(f"api/maps/{entry['id']}/clusters").status_code == 404
 
 

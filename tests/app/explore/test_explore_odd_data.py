@@ -57,11 +57,11 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
 
 
 def test_suggestions_do_not_claim_more_than_the_interval_of_the_dimension():
-    [iris] = _dimension(load_iris().data, [])
-    assert "interval 1.8 to" in iris["text"]
-    assert "two coordinates may lose distances" in iris["text"]
-    [digits] = _dimension(load_digits().data[:400], [])
-    assert "two coordinates cannot keep all distances" in digits["text"]
+    (iris,) = _dimension(load_iris().data, [])
+    assert "interval 1.8 to" in iris
+    assert "two coordinates may lose distances" in iris
+    (digits,) = _dimension(load_digits().data[:400], [])
+    assert "two coordinates cannot keep all distances" in digits
 
 
 def test_suggestions_need_usable_rows():

@@ -121,7 +121,7 @@ for path in sys.argv[1:]:
 @pytest.mark.process
 def test_a_full_disk_leaves_the_target_unchanged(tmp_path: Path) -> None:
     """A limit on the size of files raises the same errors as a full disk."""
-    targets = [tmp_path / f"a.{suffix}" for suffix in ("csv", "parquet", "feather", "npy", "npz")]
+    targets = [tmp_path / f"a.{suffix}" for suffix in ("csv", "parquet", "feather", "npy", "npz", "mtx")]
     for target in targets:
         write_table(target, np.eye(2))
     before = [target.read_bytes() for target in targets]

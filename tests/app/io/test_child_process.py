@@ -13,6 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.io import mmwrite
 
 import eigenscape
 from eigenscape.app.io import child
@@ -48,6 +50,14 @@ def test_planted_files_are_executed_by_a_process_that_imports_them(planted):
 
     subprocess.run([sys.executable, "-c", "import json"], check=False, stderr=subprocess.DEVNULL)
     assert "json" in planted()
+
+
+@pytest.mark.process
+def test_matrix_market_files(planted):
+    X = sparse.random_array((6, 4), density=0.5, rng=np.random.default_rng(0), format="csr")
+    mmwrite("data.mtx", X)
+    np.testing.assert_allclose(read("data.mtx").array.toarray(), X.toarray())
+    assert planted() == []
 
 
 @pytest.mark.process

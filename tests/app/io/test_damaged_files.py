@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from scipy.io import mmwrite
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -88,6 +89,43 @@ def write_archive(path: Path, members: dict[str, bytes]) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"%%MatrixMarket matrix coordinate real general\n2000000000 3 5\n1 1 1\n",
+            "5 entries|almost all of them empty|memory",
+        ),
+        (
+            b"%%MatrixMarket matrix coordinate real general\n2000000000 3 1\n1 1 1\n",
+            "almost all of them empty",
+        ),
+        (b"%%MatrixMarket matrix coordinate real general\n20 3 1000000000\n1 1 1\n", "more than"),
+        (b"%%MatrixMarket matrix array real general\n200000 300000\n1\n", "more than"),
+        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\0\n", "binary"),
+        (b"%%MatrixMarket matrix coordinate real general\n3 3 1\n7 1 1\n", "damaged or not"),
+        (b"not a matrix\n1 2\n", "does not begin"),
+        (b"%%MatrixMarket matrix coordinate real general\n", "line of sizes"),
+    ],
+)
+@pytest.mark.process
+@pytest.mark.usefixtures("forked_python")
+def test_matrix_market_files(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "a.mtx").write_bytes(content)
+    with pytest.raises((InputFileError, NotEnoughMemoryError), match=message):
+        read(tmp_path / "a.mtx")
+
+
+@pytest.mark.usefixtures("readers_here")
+def test_matrix_market_round_trip(tmp_path: Path) -> None:
+    matrix = sparse.random_array((40, 12), density=0.3, random_state=np.random.default_rng(0))
+    for array in (matrix, matrix.toarray(), sparse.csr_array(np.eye(6) + 1), np.zeros((3, 2))):
+        mmwrite(tmp_path / "a.mtx", array)
+        found = read(tmp_path / "a.mtx").array
+        dense = array.toarray() if sparse.issparse(array) else array
+        np.testing.assert_allclose(found.toarray() if sparse.issparse(found) else found, dense)
 
 
 @pytest.mark.process

@@ -26,7 +26,15 @@ from eigenscape.app.report._points import as_points
 from eigenscape.app.report._refits import Loss, Movement
 from eigenscape.app.report._rules import RULES, Case
 from eigenscape.app.report._texts import format_percent
-from eigenscape.app.report._verdicts import Advice, advise, grades, neighborhood_grade, resolve, sentences
+from eigenscape.app.report._verdicts import (
+    Advice,
+    advise,
+    grades,
+    headline,
+    neighborhood_grade,
+    resolve,
+    sentences,
+)
 from eigenscape.app.report.comparison import ComparedModel, conclude
 from eigenscape.app.report.dominance import (
     depends_on_scales,
@@ -218,7 +226,7 @@ def test_a_map_that_loses_its_neighbours_is_not_called_good(tmp_path):
     said = words_of(path, "summary")
     kept = neighbors_kept(X, model.embedding_).share.value
     assert kept < 0.1
-    assert "Neighbourhoods are poorly preserved" in said
+    assert "Single neighbours are poorly preserved" in said
     assert f"{100 * kept:.2g} % are among the 10 nearest on the map (by chance 0.33 %)" in said
     assert "nearest point in the data, of 3 000" in said
     text = path.read_text("utf-8")
@@ -443,9 +451,18 @@ ROWS = [
         ["Neighbourhoods were not compared: why"],
         [],
     ),
-    ("neighborhoods", Case(measured(0.6, 0.96, 0.96)), ["Neighbourhoods are well preserved: of the 10"], []),
-    ("neighborhoods", Case(measured(0.4, 0.96, 0.96)), ["Neighbourhoods are partly preserved"], []),
-    ("neighborhoods", Case(measured(0.4, 0.96, 0.80)), ["Neighbourhoods are poorly preserved"], []),
+    (
+        "neighborhoods",
+        Case(measured(0.6, 0.96, 0.96)),
+        ["Single neighbours are well preserved: of the 10"],
+        [],
+    ),
+    ("neighborhoods", Case(measured(0.4, 0.96, 0.96)), ["Single neighbours are partly preserved"], []),
+    ("neighborhoods", Case(measured(0.4, 0.96, 0.80)), ["Single neighbours are poorly preserved"], []),
+    *(
+        ("groups", Case(curved(measured(0.4, 0.9, 0.9), [0.1, 0.4, share, share])), [], [])
+        for share in (0.9, 0.7, 0.3)
+    ),
     ("false_neighbors", Case(measured(0.4, 0.999, 0.999)), [], []),
     (
         "false_neighbors",
@@ -497,7 +514,7 @@ ROWS = [
         "movement",
         Case(moving(0.3), GRAPH),
         ["The map is unstable"],
-        ["Fit to more points: the map depends", "Increase n_neighbors: the map depends"],
+        ["Increase n_neighbors: the map depends"],
     ),
     ("movement_of_few", Case(moving(0.04, localized=FEW)), ["Stability is not judged"], []),
     ("loss", Case(losing(0.9), GRAPH), ["The held-out loss, a mean over pairs of new points, does not"], []),
@@ -507,7 +524,7 @@ ROWS = [
         "loss",
         Case(losing(2.1), GRAPH),
         ["The held-out loss, a mean over pairs of new points, is 2.1"],
-        ["Fit to more points", "Decrease n_components: the held", "Increase n_neighbors: the held"],
+        ["Decrease n_components: the held", "Increase n_neighbors: the held"],
     ),
     ("more_coordinates", Case(Measures(residual=ALMOST), PCA(2)), [], []),
     ("residual", Case(Measures(residual=RESIDUAL)), ["Distances on the map do not explain 40"], []),
@@ -672,3 +689,51 @@ def test_models_that_cannot_be_fitted_again_have_reports(tmp_path, birds):
     supervised = LinearDiscriminantAnalysis(n_components=1).fit(birds, birds[:, 0] > 44)
     path = write_report(tmp_path / "l.html", supervised, birds)
     assert "cannot be fitted again without its target y" in words_of(path, "left-out")
+
+
+# --- the sentence above the map -----------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_a_map_of_perfect_groups_is_read_by_groups_and_is_not_poor():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(12), 100)
+    X = 30 * rng.standard_normal((12, 20))[labels] + rng.standard_normal((1200, 20))
+    embedding = 9.0 * np.column_stack([labels % 4, labels // 4])
+    embedding += rng.standard_normal((1200, 2))  # mixed within each group
+    model, points = PCA(2).fit(X), as_points(X)
+    found = _measures.measure(model, points, embedding, None, 0, brief=True)
+    case = Case(found, model, 2, points)
+    assert case.neighborhoods == 2
+    assert case.group_degree == 0
+    assert neighborhood_grade(found) == grades(found)["kept"] == "fair"
+    assert headline(case).startswith("Read groups of about ")
+    assert 80 <= case.groups["size"] <= 130
+    found.curve, found.purity = (found.curve[0], found.curve[1] / 3), Purity(0.98, 0.1, 10)
+    assert headline(Case(found, model)).startswith("Read the groups of the labels (98")
+
+
+def test_the_sentence_above_the_map_depends_on_what_carries_it():
+    good, poor = measured(0.9, 0.99, 0.99), curved(measured(0.02, 0.6, 0.6), [0.01, 0.02, 0.1, 0.25])
+    assert headline(Case(good)).startswith("Read groups and single points: 90")
+    assert headline(Case(poor)).startswith("Read neither single neighbours nor groups: 2")
+    assert headline(Case(Measures())) == ""
+    for fault, start in (
+        ({"dominance": DOMINANCE}, "Column “b” has"),
+        ({"localized": FEW}, "A few points carry"),
+    ):
+        carried = measured(0.9, 0.99, 0.99)
+        vars(carried).update(fault)
+        assert headline(Case(carried)).startswith(start)
+        (said,) = sentences(Case(carried), [RULES["neighborhoods"]])
+        assert "well" not in said
+        assert neighborhood_grade(carried) is None
+        assert set(grades(carried).values()) == {None}
+
+
+def test_more_points_are_suggested_only_if_some_were_left_out():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    model = PCA(2).fit(X[:30])
+    for points, advised in ((X, True), (X[:30], False)):
+        said = advise(Case(moving(0.5), model, 2, as_points(points)))
+        assert any("Fit to all points" in one for one in said) == advised

@@ -117,7 +117,7 @@ class OutputOptions:
 
     out: str | None = setting(
         "Write a line for each row, such as its coordinates: .csv, .tsv, .parquet, .arrow, .feather, .npy,"
-        " .npz, .h5ad, or - for CSV on standard output.",
+        " .npz, .mtx, .h5ad, or - for CSV on standard output.",
         "OUT",
         "-o",
         "--out",

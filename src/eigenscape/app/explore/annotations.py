@@ -101,21 +101,17 @@ class Annotations:
         remedy = "name another file, or remove this one"
         try:
             with path.open(newline="", encoding="utf-8") as file:
-                rows = csv.reader(file)
-                header = next(rows, [])
-                cells = list(rows)
+                header, *cells = list(csv.reader(file)) or [[]]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise CommandError(f"{path} cannot be read as annotations: {error}; {remedy}") from error
         if header[:1] != [_ROW] or any(len(row) != len(header) for row in cells):
             raise CommandError(f"{path} was not written by the explorer and is not replaced; {remedy}")
-        if len(cells) != self.data.n or any(row[0] != str(i) for i, row in enumerate(cells)):
+        if [row[0] for row in cells] != list(map(str, range(self.data.n))):
             raise CommandError(f"{path} annotates {len(cells)} rows, but there are {self.data.n}; {remedy}")
         columns = dict(zip(header, zip(*cells, strict=True), strict=True))
         del columns[_ROW]
-        if self.data.ids is not None and columns.pop("id", None) not in (
-            None,
-            tuple(map(str, self.data.ids)),
-        ):
+        ids = None if self.data.ids is None else tuple(map(str, self.data.ids))
+        if ids is not None and columns.pop("id", ids) != ids:
             raise CommandError(f"{path} annotates rows with other ids; {remedy}")
         for name, values in columns.items():
             labels = [label for label in dict.fromkeys(values) if label]

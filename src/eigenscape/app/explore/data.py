@@ -83,7 +83,6 @@ class Dataset(Table):
             "warnings": self.remarks,
             "columns": [{"name": name, "kind": kind, "categories": known} for name, kind, known in listed],
             "label": None if self.labels is None else 0,
-            "is_plane": self.d == 2,
         }
 
     @cached_property

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import hmac
 import re
+from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eigenscape.app.explore.tuning import TUNING
 
 #: Largest body of a request with a file, and of any other.
 MAX_UPLOAD, MAX_JSON = 64 * 2**20, 8 * 2**20
@@ -36,6 +39,50 @@ _PATH = re.compile(rb"[A-Za-z0-9_\-./%]*")
 _NOTHING = "there is nothing at this address"
 
 
+class Connections:
+    """Connections of a server that have not yet sent a request with the token, the oldest first.
+
+    Those that wait too long are closed, and the oldest if there are too many, so that they leave descriptors
+    to the owner of the token, whose connections are not counted.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Any, Any] = {}  # transports by the address of the client
+
+    def protocol(self) -> type:
+        """Return uvicorn's protocol with these limits."""
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+        connections = self
+
+        class LimitedProtocol(H11Protocol):
+            def connection_made(self, transport: Any) -> None:
+                super().connection_made(transport)
+                connections._add(self.client, transport)
+                self.loop.call_later(TUNING.waiting_seconds, connections._expire, self.client, transport)
+
+            def connection_lost(self, error: Exception | None) -> None:
+                connections.forget(self.client)
+                super().connection_lost(error)
+
+        return LimitedProtocol
+
+    def forget(self, client: Any) -> None:
+        """Stop counting a connection: it belongs to the owner, or is closed."""
+        self._waiting.pop(client, None)
+
+    def _add(self, client: Any, transport: Any) -> None:
+        self._waiting[client] = transport
+        if len(self._waiting) > TUNING.waiting_connections:
+            oldest, waiting = next(iter(self._waiting.items()))
+            self.forget(oldest)
+            waiting.abort()
+
+    def _expire(self, client: Any, transport: Any) -> None:
+        if client in self._waiting and self._waiting[client] is transport:
+            transport.abort()
+
+
 class Guard:
     """ASGI middleware that passes on only requests of the explorer's own page.
 
@@ -47,10 +94,15 @@ class Guard:
         First part of every path.
     hosts : tuple of str
         Accepted values of the Host header, with the port.
+    connections : Connections, optional
+        Told of connections whose requests are accepted.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: tuple[str, ...]) -> None:
+    def __init__(
+        self, app: ASGIApp, token: str, hosts: tuple[str, ...], connections: Connections | None = None
+    ) -> None:
         self.app, self.token, self.hosts = app, token, tuple(host.lower() for host in hosts)
+        self.connections = Connections() if connections is None else connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,6 +115,7 @@ class Guard:
             answer = JSONResponse({"error": refused.detail}, refused.status_code, {**HEADERS, **closing})
             await answer(scope, receive, send)
             return
+        self.connections.forget(scope.get("client"))
         inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
         await self.app(inner, _limited(receive, path), _with_headers(send))  # its handlers answer errors
 

@@ -38,14 +38,15 @@ class Explorer:
             session.close()
             raise
         from eigenscape.app.explore.api import build_app
-        from eigenscape.app.explore.security import Guard
+        from eigenscape.app.explore.security import Connections, Guard
 
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(24)
         shown = f"[{host}]" if ":" in host else host
         self.url = f"http://{shown}:{self.port}/{self.token}/"
         names = {shown, *(("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ())}
-        app = Guard(build_app(session), self.token, tuple(f"{name}:{self.port}" for name in names))
+        hosts, connections = tuple(f"{name}:{self.port}" for name in names), Connections()
+        app = Guard(build_app(session), self.token, hosts, connections)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -54,6 +55,8 @@ class Explorer:
                 server_header=False,
                 lifespan="off",
                 ws="none",
+                http=connections.protocol(),
+                backlog=TUNING.backlog,
                 timeout_graceful_shutdown=TUNING.grace_seconds,
                 timeout_keep_alive=30,
                 h11_max_incomplete_event_size=64 * 1024,

@@ -133,13 +133,14 @@ class Session:
         """Start a measure of a map, or return the job that computes it already.
 
         Kinds are "measure" of the map as a whole, and for each row "movement" of points when rows are
-        exchanged, "scores" (density and novelty) and "predicted" (classes).
+        exchanged and "scores" (density and novelty).
         """
         for job in list(self.jobs.jobs.values()):
             if (job.kind, job.map, job.status) == (kind, entry.id, "running"):
                 return job
         request = {"method": entry.method, "parameters": to_json(entry.parameters)}
         request |= {"standardize": entry.standardize, "target": str(entry.folder), "per_point": per_point}
+        request["names"] = list(self.data.names)
         return self._submit(kind, request, entry.id)
 
     def suggest(self) -> Job:
@@ -182,13 +183,9 @@ class Session:
         elif job.kind == "suggestions":
             self.suggestions = result["suggestions"]
             self.events.publish("suggestions", self.suggestions)
-        elif job.map in self.maps and job.kind in ("measure", "predicted"):
-            entry = self.maps[job.map]
-            if job.kind == "measure":
-                entry.measures = result
-            else:
-                entry.classes = result["classes"]
-            self.events.publish("map", entry.describe())
+        elif job.map in self.maps and job.kind == "measure":
+            self.maps[job.map].measures = result
+            self.events.publish("map", self.maps[job.map].describe())
 
     # --- maps -------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from eigenscape._progress import stage
 from eigenscape.app.explore.tuning import TUNING
+from eigenscape.app.report._points import sample_rows
 from eigenscape.app.report.dominance import find_dominance
 from eigenscape.quality import choose_n_neighbors, intrinsic_dimension
 
@@ -21,70 +22,58 @@ _CANDIDATES = (5, 7, 10, 14, 20)
 
 def suggestions(X: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return suggestions as text, each with the method and the parameters that it applies to, if any."""
-    rows = _sample(X, _ROWS, 0)
-    found: list[dict[str, Any]] = []
+    rows = X[sample_rows(X.shape[0], _ROWS, 0)]
+    found = []
     for propose in (_scales, _dimension, _neighbors, _clusters):
         # rows that do not admit an estimate
         with stage("suggestions"), suppress(ValueError, RuntimeError, ArithmeticError):
-            found += propose(rows, names)
+            text, *use = propose(rows, names) or ("",)
+            found += [{"text": text, **dict(*use)}] if text else []
     return found
 
 
-def _sample(rows: Any, count: int, seed: int) -> Any:
-    return rows[np.sort(np.random.default_rng(seed).permutation(rows.shape[0])[:count])]
-
-
-def _scales(rows: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def _scales(rows: Any, names: Sequence[str]) -> Any:
     from eigenscape import PCA
 
-    dominance = find_dominance(PCA(), rows, names)
-    if dominance is None:
-        return []
-    text = (
-        f"{dominance.subject}: a map shows {dominance.extent}. Standardise the columns, unless their units"
-        " are comparable."
-    )
-    return [{"text": text, "standardize": True}]
+    found = find_dominance(PCA(), rows, names)
+    text = "Standardise the columns, unless their units are comparable."
+    return found and (f"{found.subject}: a map shows {found.extent}. {text}", {"standardize": True})
 
 
-def _dimension(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
+def _dimension(rows: Any, _: Sequence[str]) -> Any:
     dimension = intrinsic_dimension(rows)
     if not np.isfinite([dimension.value, dimension.low, dimension.high]).all():
-        return []  # too few rows
+        return None  # too few rows
     text = (
         f"The intrinsic dimension is about {dimension.value:.1f}"
         f" (95 % interval {dimension.low:.1f} to {dimension.high:.1f}, from {rows.shape[0]} rows)"
     )
     if dimension.value < 2.5:
-        text += ": two coordinates can represent the data."
-    elif dimension.low < 2.5:
-        text += ": two coordinates may lose distances; look at more coordinates, too."
-    else:
-        text += ": a map of two coordinates cannot keep all distances; look at more coordinates, too."
-    return [{"text": text}]
+        return (f"{text}: two coordinates can represent the data.",)
+    lost = "two coordinates may lose" if dimension.low < 2.5 else "a map of two coordinates cannot keep all"
+    return (f"{text}: {lost} distances; look at more coordinates, too.",)
 
 
-def _neighbors(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
+def _neighbors(rows: Any, _: Sequence[str]) -> Any:
     from eigenscape import Isomap
 
-    sample = _sample(rows, _FITTED, 1)
+    sample = rows[sample_rows(rows.shape[0], _FITTED, 1)]
     candidates = [k for k in _CANDIDATES if k < 0.8 * sample.shape[0]]
     if not candidates:
-        return []
+        return None
     choice = choose_n_neighbors(Isomap(), sample, candidates, n_repeats=2)
     text = (
         f"n_neighbors={choice.best} is the smallest number of neighbours of {candidates[0]} to"
         f" {candidates[-1]} with a stable Isomap map (of {sample.shape[0]} rows, with a tenth of them"
         " exchanged)."
     )
-    return [{"text": text, "method": "isomap", "parameters": {"n_neighbors": choice.best}}]
+    return text, {"method": "isomap", "parameters": {"n_neighbors": choice.best}}
 
 
-def _clusters(rows: Any, _: Sequence[str]) -> list[dict[str, Any]]:
-    if rows.shape[0] < TUNING.picture_points:
-        return []
+def _clusters(rows: Any, _: Sequence[str]) -> Any:
     text = (
         "For a picture of clusters, as UMAP and t-SNE draw: NeighborEmbedding. It usually keeps more"
         " neighbours on two coordinates than spectral maps; distances between clusters mean little."
     )
-    return [{"text": text, "method": "neighbor-embedding", "parameters": {}}]
+    many = rows.shape[0] >= TUNING.picture_points
+    return (text, {"method": "neighbor-embedding", "parameters": {}}) if many else None

@@ -21,10 +21,11 @@ from eigenscape.app.explore.suggestions import suggestions
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.models import load, save, split_scaler
 from eigenscape.app.methods import estimator_class, make_estimator, needs_labels
-from eigenscape.app.report._measures import Measures, compare_neighbors, reconstruction_error
+from eigenscape.app.report._measures import Measures, compare_neighbors, measure_purity, reconstruction_error
 from eigenscape.app.report._points import ReferenceData, as_points
-from eigenscape.app.report._rules import RULES, Case
-from eigenscape.app.report._verdicts import sentences
+from eigenscape.app.report._rules import Case
+from eigenscape.app.report._verdicts import headline
+from eigenscape.app.report.dominance import find_dominance
 from eigenscape.graph.neighbors import neighbor_index
 
 Request = Mapping[str, Any]
@@ -51,17 +52,6 @@ class WorkerData:
         """The labels, if there are any."""
         path = self.folder / "labels.npy"
         return np.load(path, allow_pickle=False) if path.exists() else None
-
-    @cached_property
-    def classes(self) -> np.ndarray:
-        """The labels as classes, None or NaN for rows without a label."""
-        if self.labels is None:
-            raise ValueError("the rows have no labels, from which classes could be learnt")
-        if self.labels.dtype.kind != "U":
-            return self.labels
-        classes = self.labels.astype(object)
-        classes[self.labels == ""] = None
-        return classes
 
     @cached_property
     def scaler(self) -> Any:
@@ -95,11 +85,11 @@ def fit_map(data: WorkerData, request: Request) -> dict[str, Any]:
     """Fit a method; write the model and its coordinates to the folder of the map."""
     X, cls = data.rows(request["standardize"]), estimator_class(request["method"])
     estimator: Any = make_estimator(cls, request["parameters"])
-    targets: tuple[Any, ...] = ()
-    if needs_labels(request["method"], request["parameters"]):
-        targets = (data.labels if cls._method.groups else data.classes,)
+    labels = data.labels if needs_labels(request["method"], request["parameters"]) else None
+    if labels is not None and labels.dtype.kind == "U" and not cls._method.groups:
+        labels = np.array([label or None for label in labels], dtype=object)
     began = time.perf_counter()
-    estimator.fit(X, *targets)
+    estimator.fit(X, *(() if labels is None else (labels,)))
     seconds = time.perf_counter() - began
     fitted = vars(estimator)
     with stage("coordinates"):
@@ -131,7 +121,7 @@ def measure_map(data: WorkerData, request: Request) -> dict[str, Any]:
     folder = Path(request["target"])
     X = data.rows(request["standardize"])
     plane = np.load(folder / "coordinates.npy", allow_pickle=False)[:, :2]
-    result = _sampled_measures(X, plane)
+    result = _sampled_measures(data, request, X, plane)
     n, d = X.shape
     unasked = float(n) ** 2 * (d + 64.0) <= TUNING.max_operations
     if n > 2 and np.isfinite(plane).all() and (request.get("per_point") or unasked):
@@ -146,18 +136,23 @@ def measure_map(data: WorkerData, request: Request) -> dict[str, Any]:
     return result
 
 
-def _sampled_measures(X: Any, plane: np.ndarray) -> dict[str, Any]:
+def _sampled_measures(data: WorkerData, request: Request, X: Any, plane: np.ndarray) -> dict[str, Any]:
     """Return the share of neighbours kept and the verdict of reports, or the reason why there are none."""
-    n = X.shape[0]
-    measures = Measures(max(1, min(TUNING.n_neighbors, (n - 2) // 2)))
+    n, measures = X.shape[0], Measures(max(1, min(TUNING.n_neighbors, (X.shape[0] - 2) // 2)))
     try:
         with stage("neighbours kept"):
             reference = ReferenceData(X, "euclidean", np.arange(n), "")
             vars(measures).update(compare_neighbors(measures, reference, plane, 0))
     except _EXPECTED as error:
         return {"kept_mean": None, "reason": str(error), "verdict": str(error)}
+    with suppress(*_EXPECTED):  # labels that are no groups
+        vars(measures).update(measure_purity(plane, data.labels, 0))
+    measures.localized = quality.localized_coordinates(plane)
+    if request["method"] is not None:
+        estimator = make_estimator(estimator_class(request["method"]), request["parameters"])
+        measures.dominance = find_dominance(estimator, X, request["names"])
     known: Any = measures
-    verdict = " ".join(sentences(Case(measures), [RULES["neighborhoods"]]))
+    verdict = headline(Case(measures))
     return {"kept_mean": known.kept.share.value, "trust": known.trust.value, "verdict": verdict}
 
 
@@ -218,18 +213,6 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     return {}
 
 
-def predict_classes(data: WorkerData, request: Request) -> dict[str, Any]:
-    """Predict the class of every row from the labels and eigenfunctions of all rows."""
-    from eigenscape import EigenfunctionClassifier
-
-    X = data.rows(request["standardize"])
-    with stage("eigenfunctions"):
-        model = EigenfunctionClassifier().fit(X, data.classes)
-        codes = np.searchsorted(model.classes_, model.predict(X))
-    np.save(Path(request["target"]) / "predicted.npy", codes.astype(np.uint16))
-    return {"classes": [str(name) for name in model.classes_]}
-
-
 def suggest(data: WorkerData, request: Request) -> dict[str, Any]:
     """Return suggestions: dimension, neighbours and columns to standardise."""
     return {"suggestions": suggestions(data.X, request["names"])}
@@ -240,6 +223,5 @@ TASKS: dict[str, Callable[[WorkerData, Request], dict[str, Any]]] = {
     "measure": measure_map,
     "movement": measure_movement,
     "scores": score_rows,
-    "predicted": predict_classes,
     "suggestions": suggest,
 }

@@ -12,8 +12,6 @@ class Tuning:
     # --- analysis ---
     #: Number of columns and of labels that explain a selection.
     explained: int = 30
-    #: Number of points of the grid of an eigenfunction in each direction.
-    grid: int = 64
     #: Quantile of the normal distribution for intervals of 95 %.
     normal: float = 1.959964
 
@@ -57,6 +55,13 @@ class Tuning:
     # --- placing ---
     #: Number of characters of a pasted text.
     placed_text: int = 2**20
+
+    # --- security ---
+    #: Connections without a request that has the token, and seconds for which each is kept.
+    waiting_connections: int = 64
+    waiting_seconds: float = 10.0
+    #: Connections that are accepted at once.
+    backlog: int = 32
 
     # --- server ---
     #: Seconds for which running requests are waited for at the end.

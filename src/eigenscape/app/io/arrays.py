@@ -1,7 +1,8 @@
-"""Arrays without column types: npy, npz and zarr files."""
+"""Arrays without column types: npy, npz, Matrix Market and zarr files."""
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +11,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.io import mmread
 
 from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape._typing import is_sparse
 from eigenscape.app.io.annotated import LABEL_NAME, checked_csr, find_annotations, read_h5ad, without_roles
+from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.guards import EXACT_INTEGER, check_expansion, integer_error, named_damage, npy_bytes
 from eigenscape.app.io.table import Table, default_names
@@ -26,6 +29,8 @@ from eigenscape.streams import SlicedChunks
 _DATA_NAMES = ("X", "data", "array", "coordinates")
 #: Arrays with more columns are rejected: each column has a name.
 _MAX_COLUMNS = 10_000_000
+#: A matrix with more rows must have a byte of its file for every 64 of them.
+_MANY_EMPTY_ROWS = 2**20
 
 
 def read_npy(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -117,6 +122,82 @@ def _read_archive(
     names_matrix = selection.columns is not None and selection.columns[0] in matrices
     columns = None if names_matrix else selection.columns
     return table_from_array(table, replace(without_roles(selection), columns=columns), stream)
+
+
+def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
+    """Read a matrix in Matrix Market format, sparse or dense.
+
+    The declared sizes are checked first, since SciPy allocates them at once. It is called in a child process,
+    since it crashes at NUL bytes and at numbers that are cut off.
+    """
+    with named_damage(f"{path} is truncated or not a Matrix Market file"):
+        with path.open("rb") as file:
+            head = file.read(2**16)
+            needed = _market_bytes(head, path.stat().st_size)
+            remedy = "store fewer rows, or a dense array as npy and use stream=True"
+            require(needed, f"reading {path}", remedy)
+            while head:
+                if b"\0" in head:
+                    raise ValueError("it contains binary data")
+                head = file.read(2**22)
+        header, parts = call_child("eigenscape.app.io.arrays", str(path), path)
+        array: Any = parts[0]
+        if header["shape"] is not None:
+            array = checked_csr(sparse.csr_array(tuple(parts), shape=tuple(header["shape"])))
+    return table_from_array(Table(array, source=str(path)), selection, stream)
+
+
+def _market_bytes(head: bytes, n_bytes: int) -> int:
+    """Check the sizes that a Matrix Market file declares, and return the memory that they need.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file, with the line of sizes.
+    n_bytes : int
+        Size of the file.
+
+    Returns
+    -------
+    int
+        Bytes of memory that the matrix needs.
+
+    Raises
+    ------
+    ValueError
+        If the file is too short for the declared number of entries, or if almost all of a large number of
+        rows are empty, which take memory and time although the file has no data for them.
+    """
+    lines = head.split(b"\n")
+    if not lines[0].lower().startswith(b"%%matrixmarket"):
+        raise ValueError("the first line does not begin with %%MatrixMarket")
+    is_sparse = b"coordinate" in lines[0].lower()
+    sizes = next((line for line in lines[1:] if line.strip() and not line.startswith(b"%")), b"")
+    numbers = [int(word) for word in sizes.split()]
+    if len(numbers) != (3 if is_sparse else 2) or min(numbers) < 0:
+        raise ValueError(f"the line of sizes is {sizes.decode(errors='replace')[:60]!r}")
+    entries = numbers[2] if is_sparse else int(np.prod(numbers, dtype=object))
+    symmetric = any(word in lines[0].lower() for word in (b"symmetric", b"hermitian"))
+    stored = entries if is_sparse or not symmetric else entries // 2
+    pattern = b"pattern" in lines[0].lower()
+    shortest = (4 if pattern else 6) if is_sparse else 2  # bytes of an entry: "1 1 1\n", "1\n"
+    if stored * shortest > n_bytes + 2:
+        raise ValueError(f"{entries} entries are declared, more than {n_bytes} bytes can contain")
+    if is_sparse and numbers[0] > max(_MANY_EMPTY_ROWS, 64 * n_bytes):
+        raise ValueError(f"{numbers[0]} rows are declared, almost all of them empty ({entries} entries)")
+    return 24 * entries + 8 * (numbers[0] + numbers[1]) if is_sparse else 8 * entries
+
+
+def answer(path: str) -> Answer:
+    """Read a Matrix Market file in a child process: a dense matrix, or data, indices, pointers and shape."""
+    with open(path, "rb") as file, warnings.catch_warnings():
+        # An array or a matrix: it changes in SciPy 1.20 and cannot be chosen in 1.13. Both are read.
+        warnings.filterwarnings("ignore", "The default value for `spmatrix`")
+        matrix = mmread(file)
+    if not sparse.issparse(matrix):
+        return Answer({"shape": None}, [np.asarray(matrix)])
+    csr = checked_csr(matrix)
+    return Answer({"shape": list(csr.shape)}, [csr.data, csr.indices, csr.indptr])
 
 
 def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -248,6 +329,7 @@ def _check_integers(array: Any, names: Sequence[str], source: str) -> None:
 READERS: dict[str, Callable[[Path, ColumnSelection, bool], Table]] = {
     ".npy": read_npy,
     ".npz": read_npz,
+    ".mtx": read_mtx,
     ".h5ad": read_annotated,
     ".zarr": read_zarr,
 }

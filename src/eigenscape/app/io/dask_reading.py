@@ -28,7 +28,7 @@ from eigenscape.streams import (
 )
 
 #: Formats that cannot be divided into partitions.
-_NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".h5ad")
+_NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
 #: A function that reads a partition, its number of rows, and the arguments of the function.
 _Partition = tuple[Callable[..., np.ndarray], int, tuple[Any, ...]]
 

@@ -37,7 +37,7 @@ def handle_missing(table: Table, missing: str, imputation: Imputation | None = N
 
 
 def _validate(table: Table, missing: str) -> Table:
-    """Reject or drop rows; those of a stream when they are read, unless they are dropped."""
+    """Reject or drop rows; rows of a stream when they are read, unless they are dropped."""
     whole, names = not table.is_streamed, table.names if table.kind == "rows" else ()
     chunks = ValidatedChunks(table.chunks, missing, table.source, names, whole)
     table = table if whole else replace(table, array=chunks)

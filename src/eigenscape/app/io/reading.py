@@ -35,7 +35,7 @@ def read(
     """Read a table of numbers with its labels and row ids.
 
     The file extension defines the format: csv, tsv, txt (also compressed with gz, bz2 or zst); parquet,
-    arrow, feather; npy, npz (arrays, or a sparse matrix of SciPy); h5ad; zarr; a folder of images or of
+    arrow, feather; npy, npz (arrays, or a sparse matrix of SciPy); mtx; h5ad; zarr; a folder of images or of
     parquet files. ``-`` is standard input in text format.
 
     Parameters
@@ -79,7 +79,7 @@ def read(
     stream : bool, default=False
         If True, ``array`` is an iterable of chunks of rows with bounded memory, for estimators that learn
         from a stream. The result is otherwise the same, except that ``extra`` is empty. Text files are read
-        to find the types of their columns, and again in each iteration. Standard input, npz, h5ad
+        to find the types of their columns, and again in each iteration. Standard input, npz, mtx, h5ad
         and images are read into memory.
     dask : bool, default=False
         If True, ``array`` is a dask array whose partitions are read by the workers: parquet files and folders

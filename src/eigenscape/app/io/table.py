@@ -20,7 +20,7 @@ EDGES = (".edges", ".edgelist")
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 COLUMNAR = (*PARQUET, *ARROW)
-ARRAYS = (".npy", ".npz", ".h5ad", ".zarr")
+ARRAYS = (".npy", ".npz", ".mtx", ".h5ad", ".zarr")
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 #: Meanings of the numbers of a table.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Cells that begin with one of these are formulas in spreadsheets.
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
-SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".h5ad")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".npy", ".npz", ".mtx", ".h5ad")
 
 
 def write_table(
@@ -44,20 +44,20 @@ def write_table(
     Parameters
     ----------
     path : str or Path
-        File with the extension csv, tsv, parquet, arrow, feather, npy, npz or h5ad; ``-`` is standard
+        File with the extension csv, tsv, parquet, arrow, feather, npy, npz, mtx or h5ad; ``-`` is standard
         output in CSV format.
     coordinates : array-like of shape (n_samples, n_components)
         The coordinates.
     names : sequence of str, optional
         Names of the columns. If None, ``x0``, ``x1``, ...
     ids : array-like of shape (n_samples,), optional
-        Row ids, the first column ``id``. Ignored for npy.
+        Row ids, the first column ``id``. Ignored for npy and mtx.
     labels : array-like of shape (n_samples,), optional
-        Labels, the last column. Ignored for npy.
+        Labels, the last column. Ignored for npy and mtx.
     label_name : str, default="label"
         Name of the column of labels. In npz the labels are ``labels``, and their name ``label_name``.
     extra : mapping of str to array-like of shape (n_samples,), optional
-        Further columns. Ignored for npy.
+        Further columns. Ignored for npy and mtx.
     force : bool, default=False
         Whether an existing file may be replaced.
     like : str or Path, optional
@@ -115,6 +115,10 @@ def write_table(
                 optional_import("pyarrow.feather", "writing a table").write_feather(_to_arrow(columns), file)
             elif suffix == ".npy":
                 np.save(file, coordinates, allow_pickle=False)
+            elif suffix == ".mtx":
+                from scipy.io import mmwrite
+
+                mmwrite(file, coordinates)
             else:
                 _write_npz(file, coordinates, names, others, None if labels is None else label_name)
 

@@ -274,6 +274,7 @@ function listen() {
 function listenToPrinter() {
   addEventListener("beforeprint", () => {
     hide();
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
     const canvas = drawPicture(2);
     canvas.id = "printed";
     find("printed")?.remove();

@@ -19,7 +19,6 @@ import { packMask, unpackMask } from "./bits.js";
  * @property {Column[]} columns
  * @property {number | null} label
  * @property {number[] | null} image_shape
- * @property {boolean} is_plane
  * @property {string[]} warnings
  *
  * @typedef {Record<string, any> & {id: string, name: string, method: string, n_components: number, has_inverse: boolean, has_transform: boolean}} MapInfo

@@ -37,12 +37,17 @@ class Column:
         """Append the values of ``count`` further points; missing values if ``others`` does not fit."""
         if count == 0:
             return self
-        values = _nullable(self.values)
-        missing = {"O": None, "M": "NaT"}.get(values.dtype.kind, np.nan)
-        further = np.full(count, missing, dtype=values.dtype)
-        if others is not None and _nullable(others).dtype.kind == values.dtype.kind:
-            further = _nullable(others)
-        return Column(self.name, np.concatenate([values, further]), self.group)
+        kind = _kind_with_missing(self.values)
+        missing = {"O": None, "M": np.datetime64("NaT")}.get(kind, np.nan)
+        fits = others is not None and _kind_with_missing(others) == kind
+        further = others if fits else np.full(count, missing)
+        return Column(self.name, np.concatenate([self.values, further]), self.group)
+
+
+def _kind_with_missing(values: np.ndarray) -> str:
+    """Return the kind of the type that has missing values: objects for text and booleans, else numbers."""
+    kind = values.dtype.kind
+    return kind if kind in "OM" else "O" if kind in "USb" else "f"
 
 
 def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -> Column:
@@ -56,13 +61,6 @@ def as_column(name: str, values: ArrayLike, group: str, n: int, argument: str) -
     elif values.dtype.kind == "m":
         values = values / np.timedelta64(1, "s")
     return Column(str(name), values, group)
-
-
-def _nullable(values: np.ndarray) -> np.ndarray:
-    """Convert to a type with a missing value: texts, dates or numbers."""
-    if values.dtype.kind in "OM":
-        return values
-    return values.astype(object if values.dtype.kind in "USb" else np.float64)
 
 
 # --- encoding -----------------------------------------------------------------------------------------------

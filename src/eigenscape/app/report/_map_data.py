@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.utils import gen_batches
 
 from eigenscape._parameters import check_count
 from eigenscape.app.report._columns import Column, as_pixels, check_images, encode, encoded_size, pack
@@ -158,22 +160,19 @@ def coordinate_axes(count: int) -> list[dict[str, Any]]:
 
 def _explained_share(X: Any, coordinates: np.ndarray) -> np.ndarray:
     """Return for each column the share of its variance that is linear in the coordinates."""
-    centred = np.nan_to_num(coordinates - coordinates.mean(axis=0))
-    basis, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    basis = basis[:, sizes > 1e-10 * max(float(sizes[0]), 1e-300)]
-    share = np.zeros(X.shape[1])
-    for start in range(0, X.shape[1], 2048):
-        part = as_dense(X[:, start : start + 2048])
-        part = np.nan_to_num(part - np.nanmean(part, axis=0))
-        size = np.square(part).sum(axis=0)
-        explained = np.square(basis.T @ part).sum(axis=0)
-        share[start : start + 2048] = np.divide(explained, size, out=np.zeros_like(size), where=size > 0)
+    known, share = np.nan_to_num(coordinates), np.zeros(X.shape[1])
+    for columns in gen_batches(X.shape[1], 2048):
+        values = as_dense(X[:, columns])
+        values = np.nan_to_num(values - np.nanmean(values, axis=0))
+        fitted = LinearRegression().fit(known, values).predict(known)
+        size = np.square(values).sum(axis=0)
+        share[columns] = np.square(fitted).sum(axis=0) / np.where(size > 0, size, 1.0)
     return share
 
 
 def _first_column(encoded: list[dict[str, Any]]) -> int:
     """Return the index of the initial colour column: labels, clusters, or the first further column."""
-    order = "label:", "model:cluster", "extra:", "coordinate:", "model:coordinate 1"
+    order = "label:", "model:cluster", "extra:"
     for group, name in (each.split(":") for each in order):
         for index, column in enumerate(encoded):
             if column["group"] == group and column["name"].endswith(name):

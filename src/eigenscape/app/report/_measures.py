@@ -116,7 +116,7 @@ def measure(
     vars(measures).update(_faults(model, points, embedding, reference, seed))
     measures.graph = None if brief else _graph_details(model)
     steps: dict[str, Callable[[], dict[str, Any]]] = {
-        "purity": lambda: _purity(embedding, points.labels, seed),
+        "purity": lambda: measure_purity(embedding, points.labels, seed),
         "neighbours": lambda: compare_neighbors(measures, _known(reference), embedding, seed),
         "spectrum": lambda: _spectrum(measures, model, wide, subset),
         "reconstruction error": lambda: {"reconstruction": reconstruction_error(model, points, seed)},
@@ -201,7 +201,7 @@ def compare_neighbors(
     }
 
 
-def _purity(embedding: np.ndarray, labels: np.ndarray | None, seed: int) -> dict[str, Any]:
+def measure_purity(embedding: np.ndarray, labels: np.ndarray | None, seed: int) -> dict[str, Any]:
     """Return the label purity, if there are labels."""
     if labels is None or not np.isfinite(embedding).all():
         return {}

@@ -153,23 +153,55 @@ class Case:
         unit = 10 ** max(1, int(np.log10(self.false_rank)) - 1)
         return round(self.false_rank / unit) * unit
 
-    @cached_property
-    def scale(self) -> dict[str, float]:
-        """A neighbourhood size, its share of all points, and the shares kept: in all, by chance, beyond it.
-
-        The size is the smallest at which half of the neighbours are kept beyond chance or, if there is none
-        up to a fifth of the points, the largest of these sizes.
-        """
+    def _sizes(self, share: float) -> dict[str, np.ndarray]:
+        """Neighbourhood sizes up to a share of the points: of all points, kept, by chance, kept beyond it."""
         n, curve = self.m.n_compared, self.m.curve
         assert curve is not None
-        local = curve[0] <= max(LIMITS.local_share * n, curve[0][0])
-        sizes, shares = (values[local] for values in curve)
+        sizes, kept = (values[curve[0] <= max(share * n, curve[0][0])] for values in curve)
         chance = sizes / (n - 1)
-        beyond = (shares - chance) / (1 - chance)
-        enough = np.flatnonzero(beyond >= RULES["scale"].at_least[0])
-        i = enough[0] if len(enough) else -1
-        found = {"size": sizes, "of_all": sizes / n, "kept": shares, "chance": chance, "beyond": beyond}
-        return {name: values[i].item() for name, values in found.items()}
+        beyond = (kept - chance) / (1 - chance)
+        return {"size": sizes, "of_all": sizes / n, "kept": kept, "chance": chance, "beyond": beyond}
+
+    @cached_property
+    def scale(self) -> dict[str, float]:
+        """The smallest neighbourhood size at which half of the neighbours are kept beyond chance.
+
+        If there is none up to a fifth of the points, the largest of these sizes.
+        """
+        found = self._sizes(LIMITS.local_share)
+        enough = np.flatnonzero(found["beyond"] >= RULES["scale"].at_least[0])
+        return {name: values[enough[0] if len(enough) else -1].item() for name, values in found.items()}
+
+    @cached_property
+    def groups(self) -> dict[str, float] | None:
+        """The size of neighbourhoods, up to half of the points, that are kept best beyond chance."""
+        if self.neighborhoods is None or self.m.curve is None:
+            return None
+        found = self._sizes(LIMITS.group_share)
+        best = np.argmax(np.where(found["size"] > self.m.n_neighbors, found["beyond"], -np.inf))
+        return {name: values[best].item() for name, values in found.items()}
+
+    @property
+    def separation(self) -> float:
+        """How far labels are separated beyond chance; 0 without labels."""
+        found = self.m.purity
+        return 0.0 if found is None else (found.value - found.chance) / max(1 - found.chance, 1e-9)
+
+    @property
+    def group_degree(self) -> int | None:
+        """The degree of the groups (0: good); None if they are not measured."""
+        return RULES["groups"].degree(self)
+
+    @property
+    def carried(self) -> bool:
+        """Whether few columns or a handful of points make up the map, so that it is not called good."""
+        return self.m.dominance is not None or bool(self.m.localized)
+
+    @property
+    def fitted_to_some(self) -> bool:
+        """Whether the map was fitted to fewer points than there are."""
+        trained = self.names["fitted"].get("embedding_")
+        return self.points is not None and trained is not None and len(trained) < self.points.n
 
     # --- number of coordinates ---
 

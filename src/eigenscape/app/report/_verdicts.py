@@ -22,9 +22,15 @@ _GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 
 
 def neighborhood_grade(measures: Measures) -> Grade | None:
-    """Return the worst grade of neighbours kept, trustworthiness and continuity; None if not measured."""
-    degree = Case(measures).neighborhoods
-    return None if degree is None else _GRADES[degree]
+    """Return the worst grade of neighbours kept, trustworthiness and continuity; None if not judged.
+
+    A map that preserves groups is not poor, and one that few columns or points make up is not judged.
+    """
+    case = Case(measures)
+    degree = case.neighborhoods
+    if degree is None or case.carried:
+        return None
+    return _GRADES[min(degree, 1) if case.group_degree == 0 else degree]
 
 
 def grades(measures: Measures) -> dict[str, Grade | None]:
@@ -33,11 +39,15 @@ def grades(measures: Measures) -> dict[str, Grade | None]:
     Trustworthiness and continuity are not graded if they are better than the neighbours kept: the score is
     then a consequence of the number of points, and no merit of the map.
     """
-    names = ("kept", "trust", "continuity", "movement")
-    degrees = {name: RULES[name].degree(Case(measures)) for name in names}
+    case, names = Case(measures), ("kept", "trust", "continuity", "movement")
+    degrees = {name: RULES[name].degree(case) for name in names}
+    if case.group_degree == 0 and degrees["kept"]:
+        degrees["kept"] = 1
     for name in ("trust", "continuity"):
         if (degrees[name] or 0) < (degrees["kept"] or 0):
             degrees[name] = None
+    if case.carried:
+        degrees = dict.fromkeys(names)
     return {name: None if degree is None else _GRADES[degree] for name, degree in degrees.items()}
 
 
@@ -51,6 +61,11 @@ def summarize(case: Case, n_new: int, how: str) -> dict[str, list[str]]:
     made = {first[0]: [line for line in fill(first[1], names).splitlines() if line]}
     found = sentences(case), advise(case)
     return made | {heading: said or [none] for (heading, none), said in zip(others, found, strict=True)}
+
+
+def headline(case: Case) -> str:
+    """Return the sentence above a map: at which scale it can be read."""
+    return fill(TABLES["headline"], case.names).strip()
 
 
 def sentences(case: Case, rules: Iterable[Rule] = RULES.values()) -> list[str]:

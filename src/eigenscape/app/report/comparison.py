@@ -234,11 +234,6 @@ class ComparedModel:
         median = None if self.m.movement is None else self.m.movement.median
         return float("nan") if median is None else median
 
-    @property
-    def purity(self) -> float | None:
-        """Share of neighbours with an equal label."""
-        return None if self.m.purity is None else self.m.purity.value
-
 
 def conclude(models: list[ComparedModel], points: Points) -> list[str]:
     """Return sentences on which map preserves neighbourhoods best, and why.
@@ -252,6 +247,7 @@ def conclude(models: list[ComparedModel], points: Points) -> list[str]:
     reasons = {one.m.omitted.get("neighbours") for one in models}
     moved = [one for one in best if np.isfinite(one.moved)]
     timed = [one for one in best if one.seconds is not None]
+    labelled = [one for one in ranked if one.m.purity is not None]
     names: dict[str, Any] = {
         "dominated": [one for one in models if one.m.dominance is not None],
         "reason": "; ".join(sorted(filter(None, reasons))) or "fewer than two maps were measured",
@@ -260,7 +256,7 @@ def conclude(models: list[ComparedModel], points: Points) -> list[str]:
         "lowest": min(ranked, key=attrgetter("score.value"), default=None),
         "stable": sorted(moved, key=attrgetter("moved", "name")),
         "timed": sorted(timed, key=attrgetter("seconds", "name")),
-        "labelled": sorted((one for one in ranked if one.purity is not None), key=lambda one: -one.purity),
+        "labelled": sorted(labelled, key=attrgetter("m.purity.value"), reverse=True),
     }
     names |= {"models": models, "measured": measured, "ranked": ranked, "best": best, "n": len(models)}
     names |= {"points": points, "limits": LIMITS, "few_points": few_points_sentences}

@@ -23,7 +23,7 @@ from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._rules import Case
 from eigenscape.app.report._texts import LIMITS
-from eigenscape.app.report._verdicts import grades, summarize
+from eigenscape.app.report._verdicts import grades, headline, summarize
 
 
 def write_report(
@@ -139,6 +139,7 @@ def write_report(
         data=data,
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
         names=names,
+        headline=headline(case),
         charts=report_charts(measures, d, seconds),
         omitted=reasons,
         command=command,
