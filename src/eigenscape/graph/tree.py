@@ -57,12 +57,12 @@ class TreeIndex(RowSearch):
         length, index = self._search(Y, more)
         tied = np.flatnonzero((length[:, 1:] == length[:, :-1]).any(axis=1))
         if len(tied):
-            length[tied], index[tied] = _by_length_and_index(length[tied], index[tied])
+            length[tied], index[tied] = self._sorted(length[tied], index[tied])
             last = tied[length[tied, -1] == length[tied, k - 1]] if more > k else tied[:0]
             length[last, :k], index[last, :k] = self._with_all_tied(Y[last], k)
         return length[:, :k], index[:, :k]
 
-    def closest_pair(self, Y: Rows) -> tuple[int, int, float]:
+    def closest_pairs(self, Y: Rows) -> tuple[np.ndarray, np.ndarray, float]:
         """Search only within the distance of a pair that is close already.
 
         The pair is found by replacing its ends in turn by the point nearest to the other end. Without a bound
@@ -80,9 +80,9 @@ class TreeIndex(RowSearch):
         length, _ = self._tree.query(
             Y, p=self.power, distance_upper_bound=above, workers=n_threads(self.n_jobs)
         )
-        row = int(np.argmin(length))
-        length, index = self.nearest(Y[row : row + 1], 1)
-        return row, int(index[0, 0]), float(length[0, 0])
+        close = np.flatnonzero(length <= above)
+        winners, index, shortest = super().closest_pairs(Y[close])
+        return close[winners], index, shortest
 
     def _search(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k) of the nearest points; ties are in any order.
@@ -99,7 +99,7 @@ class TreeIndex(RowSearch):
         return length, index
 
     def _with_all_tied(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ``k`` nearest points of queries whose k-th distance ties with the next, lowest indices.
+        """Return the ``k`` nearest points of queries whose k-th distance ties with the next, lowest ranks.
 
         The lists are lengthened until they contain all points at the k-th distance.
         """
@@ -112,11 +112,16 @@ class TreeIndex(RowSearch):
                 far, near = self._search(Y[pending[rows]], size)
                 enough = (far[:, -1] > far[:, k - 1] * (1 + 1e-12)) | (size == self.n_points)
                 done = pending[rows][enough]
-                far, near = _by_length_and_index(far[enough], near[enough])
+                far, near = self._sorted(far[enough], near[enough])
                 length[done], index[done] = far[:, :k], near[:, :k]
                 complete[rows] = enough
             pending = pending[~complete]
         return length, index
+
+    def _sorted(self, length: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sort lists by distance and then by the ranks of the rows."""
+        order = np.lexsort((self.ranks[index], length), axis=1)
+        return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)
 
     def prepare(self, radii: np.ndarray) -> list[RadiusLevel]:
         positive = radii[radii > 0]
@@ -192,9 +197,3 @@ def _leaves_within(X: np.ndarray) -> float:
 def _leaf_order(Y: np.ndarray) -> np.ndarray:
     """Return an order of the rows in which neighbours are close to each other."""
     return KDTree(Y, balanced_tree=False, compact_nodes=False).indices
-
-
-def _by_length_and_index(length: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort lists by distance and then by index."""
-    order = np.lexsort((index, length), axis=1)
-    return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)

@@ -62,7 +62,7 @@ class Tuning:
     recall_points: int = 400
     recall_neighbors: int = 10
     #: Fraction of the neighbours whose cells must be visited.
-    cell_recall: float = 0.997
+    cell_recall: float = 0.999
     #: Numbers of principal components that are tried, and candidates per neighbour above which more are.
     components: tuple[int, ...] = (64, 128, 256)
     most_candidates: int = 20
