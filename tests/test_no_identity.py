@@ -40,7 +40,7 @@ ALLOWED = {
     ("app/report/_page.py", "value is default"): "a default of NaN is not equal to itself",
     ("app/report/_page.py", "type(value) is type(default)"): CLASSES,
     ("estimators/_rows.py", "type(X) is np.ndarray"): CLASSES,
-    ("graph/neighborhood.py", "rows.X is getattr(index, 'X', None)"): "whether hashes of rows are used again",
+    ("graph/neighborhood.py", "index.X is rows.X"): "whether hashes of rows are used again",
     ("methods/distortion_discriminant.py", "id(own)"): "outputs of shared versions are computed once",
     ("methods/distortion_discriminant.py", "id(versions[number - 1])"): "outputs are computed once",
     ("options.py", "a is b"): "fields of options; two arrays are compared by value",

@@ -411,6 +411,32 @@ def test_training_points_get_their_label(name: str) -> None:
     assert -1e-14 <= model.ncut_ <= model.n_clusters_
 
 
+# --- the order of the rows does not matter, also where distances tie ----------------------------------------
+
+#: Descent amplifies rounding errors; kernels and clusters begin with random rows.
+CHAOTIC = ("NeighborEmbedding", "KernelEigenmap", "SpectralClustering")
+METHODS = {type(case.make()).__name__: type(case.make()) for case in [*CASES, *WITHOUT_KERNEL, *MAPS]}
+GRAPHS = [
+    cls(2, n_neighbors=8)
+    for name, cls in METHODS.items()
+    if "n_neighbors" in cls._get_param_names() and name not in CHAOTIC
+]
+
+
+@pytest.mark.parametrize("kind", ["integers", "grid"])
+@pytest.mark.parametrize("model", [*GRAPHS, LaplacianEigenmaps(2, affinity=SpanningTree())], ids=repr)
+def test_the_order_of_the_rows_permutes_the_map_where_distances_tie(model: Any, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (200, 4)).astype(float)
+    if kind == "grid":  # with holes: a map of a symmetric grid may break the symmetry either way
+        grid = np.stack(np.meshgrid(np.arange(23.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
+        X = rng.permutation(grid)[:190]
+    order = rng.permutation(len(X))
+    one, two = (clone(model).fit(rows).embedding_ for rows in (X, X[order]))
+    two *= np.sign((one[order] * two).sum(axis=0))
+    np.testing.assert_allclose(two, one[order], rtol=0, atol=1e-6 * np.abs(one).max())
+
+
 # --- law 2: points do not see one another -------------------------------------------------------------------
 
 

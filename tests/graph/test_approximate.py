@@ -97,7 +97,7 @@ def test_the_answer_does_not_depend_on_company_or_threads():
 def test_candidates_are_the_nearest_points_of_the_nearest_cells():
     """Against a literal search, with ties: coordinates are small integers."""
     points = RNG(0).integers(0, 4, size=(900, 5)).astype(np.float32)
-    cells, queries = build_cells(points, 20, None), points[:70] + np.float32(0.5)
+    cells, queries = build_cells(points, np.arange(900), 20, None), points[:70] + np.float32(0.5)
     offsets = RNG(1).integers(-3, 4, size=900).astype(float)
     near, number = cells.candidates(queries, 4, 12, offsets, 9)
     assert sorted(cells.order) == list(range(900))
@@ -118,7 +118,7 @@ def test_candidates_are_the_nearest_points_of_the_nearest_cells():
 
 def test_cells_with_fewer_points_than_wanted_are_filled_with_minus_one():
     points = RNG(0).standard_normal((40, 3)).astype(np.float32)
-    cells = build_cells(points, 16, None)
+    cells = build_cells(points, np.arange(40), 16, None)
     _, number = cells.candidates(points[:5], 2, 30)
     sizes = (number >= 0).sum(axis=1)
     assert (sizes < 30).all()

@@ -83,7 +83,7 @@ def test_closest_pairs_of_groups_are_exact():
     rng = np.random.default_rng(5)
     X = correlated(2100).astype(np.float32)
     group = rng.integers(4, size=len(X))
-    length, near, far = BlockIndex(X, "euclidean", {}, None).closest_pairs(group)
+    length, near, far = BlockIndex(X, "euclidean", {}, None).closest_between(group)
     table = cdist(X, X)  # in double precision, from differences of coordinates
     for mine in range(4):
         for other in range(4):

@@ -20,7 +20,7 @@ from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding, Spect
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
 from eigenscape.graph import row_index
 from eigenscape.graph.blocks import BlockIndex
-from eigenscape.graph.components import component_labels, connect
+from eigenscape.graph.components import component_labels, connect, spanning_tree
 from eigenscape.graph.neighborhood import nearest_neighbor_graph, radius_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.precomputed import PrecomputedIndex
@@ -174,7 +174,8 @@ def test_float32_rows_are_searched_exactly(features):
 
 @pytest.mark.parametrize("engine", ["tree", "block", "table"])
 @pytest.mark.parametrize("seed", range(3))
-def test_ties_are_broken_by_row_number(engine, seed):
+def test_ties_are_broken_by_the_values_of_rows(engine, seed):
+    """In a precomputed matrix, whose rows do not describe the points, by row number."""
     grid = np.stack(np.meshgrid(range(7), range(6)), axis=-1).reshape(-1, 2).astype(float)
     X = np.random.default_rng(seed).permutation(grid)
     D = cdist(X, X)
@@ -184,9 +185,35 @@ def test_ties_are_broken_by_row_number(engine, seed):
         "table": PrecomputedIndex(D),
     }[engine]
     length, number = index.nearest(D if engine == "table" else X, 5)
-    truth = brute_nearest(D, 5)
-    np.testing.assert_allclose(length, truth[0], atol=1e-12)
-    np.testing.assert_array_equal(number, truth[1])
+    key = np.arange(len(X)) if engine == "table" else row_hashes(X)
+    truth = np.lexsort((np.broadcast_to(key, D.shape), D), axis=1)[:, :5]
+    np.testing.assert_allclose(length, np.take_along_axis(D, truth, axis=1), atol=1e-12)
+    np.testing.assert_array_equal(number, truth)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "hamming", "cosine"])
+@pytest.mark.parametrize("features", [4, 20])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+def test_neighbors_and_trees_do_not_depend_on_the_order_of_tied_rows(metric, features, stored):
+    rng = np.random.default_rng(features)
+    X = np.unique(rng.integers(1, 4, (80, features)), axis=0).astype(float)
+    order = rng.permutation(len(X))
+    if metric == "hamming" and stored is sparse.csr_array:
+        stored = np.asarray  # scikit-learn computes it for dense rows
+    one, two = (neighbor_index(stored(rows), metric) for rows in (X, X[order]))
+    for graph in (lambda index: nearest_neighbor_graph(index, 5), spanning_tree):
+        of_one, of_two = graph(one).distances.toarray(), graph(two).distances.toarray()
+        np.testing.assert_array_equal(of_one[order][:, order] > 0, of_two > 0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_approximate_neighbors_do_not_depend_on_the_order_of_rows(metric):
+    rng = np.random.default_rng(0)
+    X = np.unique(rng.integers(0, 3, (3000, 20)), axis=0).astype(float)
+    order = rng.permutation(len(X))
+    one, two = (neighbor_index(rows, metric, search="approximate") for rows in (X, X[order]))
+    number = two.nearest_all(6)[1]
+    np.testing.assert_array_equal(one.nearest_all(6)[1][order], order[number])
 
 
 def test_engines_choose_the_same_graph_where_distances_tie():
@@ -398,7 +425,7 @@ def check_bridges(X, D, index, k):
     for edge in bridges:
         i, j = sorted(edge)
         assert joined.distances[i, j] == joined.distances[j, i] == pytest.approx(D[i, j])
-        assert joined.neighbors[i, j] == joined.neighbors[j, i] == pytest.approx(D[i, j])
+        assert joined.added[i, j] == joined.added[j, i] == pytest.approx(D[i, j])
     assert connected_components(joined.distances, directed=False)[0] == 1
     return label
 
@@ -426,15 +453,17 @@ def test_closest_pair_of_a_tree(power, gap):
     for _ in range(5):
         X, Y = rng.normal(size=(200, 5)), rng.normal(size=(80, 5)) + gap
         D = cdist(Y, X, "minkowski", p=power) if power < np.inf else cdist(Y, X, "chebyshev")
-        row, column, length = TreeIndex(X, power, 2).closest_pair(Y)
+        row, column, length = TreeIndex(X, power, 2).closest_pairs(Y)
         assert (row, column) == np.unravel_index(D.argmin(), D.shape)
         assert length == pytest.approx(D.min())
 
 
-def test_closest_pair_of_a_tree_breaks_ties_by_number():
-    X = np.array([[0.0], [1.0], [1.0], [5.0]])
-    assert TreeIndex(X, 2.0, None).closest_pair(np.array([[9.0], [2.0], [0.0], [2.0]])) == (2, 0, 0.0)
-    assert TreeIndex(X, 2.0, None).closest_pair(np.array([[9.0], [2.0], [2.0]])) == (1, 1, 1.0)
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_closest_pairs_are_all_that_tie(metric):
+    X, Y = np.array([[0.0], [1.0], [5.0]]), np.array([[9.0], [2.0], [6.0], [2.0]])
+    index = neighbor_index(X if metric == "euclidean" else cdist(X, X), metric)
+    rows, columns, length = index.closest_pairs(Y if metric == "euclidean" else cdist(Y, X))
+    assert (rows.tolist(), columns.tolist(), length) == ([1, 2, 3], [1, 2, 1], 1.0)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])

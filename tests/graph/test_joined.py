@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape import DiffusionMap, LaplacianEigenmaps, SpectralClustering
 from eigenscape.exceptions import IsolatedPointWarning
-from eigenscape.graph.components import add_spanning_tree, spanning_tree
+from eigenscape.graph.components import add_spanning_tree, component_labels, connect, spanning_tree
 from eigenscape.graph.neighborhood import nearest_neighbor_graph
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.options import KNNGraph, RadiusGraph, SpanningTree
@@ -72,6 +72,32 @@ def test_a_new_point_joins_by_the_rule(rule):
             j for j in range(50) if joined(rule, j in mine, to[y, j] <= radii[j], len(mine & near[j]))
         }
         assert set(np.flatnonzero(found[y])) == (expected or {int(np.argmin(to[y]))})
+
+
+@pytest.mark.parametrize("rule", ["mutual", "shared"])
+@pytest.mark.parametrize("tree", [True, False])
+def test_a_new_point_joins_by_the_rule_where_edges_were_added(rule, tree):
+    """Edges of a tree, or between components, are in no list of neighbours: a fit adds them last."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((50, 2)) + np.repeat([[0, 0], [7, 0]], 25, axis=0)
+    Y = rng.standard_normal((60, 2)) * [3, 1] + [3.5, 0]
+    near, radii = lists(cdist(X, X)), np.sort(cdist(X, X), axis=1)[:, K]
+    to = cdist(Y, X)
+    graph = nearest_neighbor_graph(neighbor_index(X), K, rule)
+    plain = graph.distances
+    graph = add_spanning_tree(graph) if tree else connect(graph, component_labels(plain))
+    assert graph.distances.nnz > plain.nnz
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsolatedPointWarning)
+        found = graph.edges_of(Y).toarray()
+    for y in range(len(Y)):
+        mine = set(np.argsort(to[y])[:K])
+        expected = {
+            j for j in range(50) if joined(rule, j in mine, to[y, j] <= radii[j], len(mine & near[j]))
+        }
+        if tree or not expected:
+            expected.add(int(np.argmin(to[y])))
+        assert set(np.flatnonzero(found[y])) == expected
 
 
 @pytest.mark.parametrize("rule", ["mutual", "shared"])

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from eigenscape.graph import sparse_distances, tree
 from eigenscape.graph.neighbors import neighbor_index
+from eigenscape.graph.row_index import row_hashes
 from eigenscape.graph.sparse_distances import SHORTEST, neighbor_table, transpose, union
 from eigenscape.graph.tuning import TUNING
 
@@ -41,14 +42,14 @@ def test_union_has_the_larger_of_both_entries(lists, n_jobs):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
-def test_tied_neighbors_on_a_grid_have_the_lowest_indices(metric, monkeypatch):
+def test_tied_neighbors_on_a_grid_have_the_lowest_ranks(metric, monkeypatch):
     monkeypatch.setattr(tree, "TUNING", replace(TUNING, unordered_queries=10, tree_queries=50))
     grid = np.stack(np.meshgrid(np.arange(15.0), np.arange(12.0)), axis=-1).reshape(-1, 2)
     X = np.random.default_rng(1).permutation(grid)
     Y = X[:40] + 0.5
     for queries in (X, Y):
         far = cdist(queries, X, {"manhattan": "cityblock"}.get(metric, metric))
-        order = np.argsort(far, axis=1, kind="stable")[:, :7]
+        order = np.lexsort((np.broadcast_to(row_hashes(X), far.shape), far), axis=1)[:, :7]
         length, index = neighbor_index(X, metric).nearest(queries, 7)
         assert np.array_equal(index, order)
         assert np.array_equal(length, np.take_along_axis(far, order, axis=1))

@@ -146,6 +146,7 @@ def test_rerank(b, n, d, w, count, k, reaches, whole, dtype):
         *rest,
         *doubt,
         reach if reaches else reach[:0],
+        np.random.default_rng(2).permutation(n),
         *out,
         *pairs,
     ]
@@ -156,7 +157,7 @@ def test_candidates_that_do_not_fit_are_refused():
     Y, X, which, candidates, near, rest, doubt, reach = some_candidates(4, 20, 3, 6, "f8", True)
     out = np.zeros((7, 2)), np.zeros((7, 2), np.int64), np.zeros(7, np.int64)
     pairs = np.zeros(24, np.int64), np.zeros(24, np.int64), np.zeros(24)
-    right = [Y, X, which, candidates, near, 5, *rest, *doubt, reach, *out, *pairs]
+    right = [Y, X, which, candidates, near, 5, *rest, *doubt, reach, np.arange(20), *out, *pairs]
     for place in set(range(len(right))) - {5}:
         with pytest.raises(ValueError, match="do not fit"):
             loops.rerank(*right[:place], right[place][1:], *right[place + 1 :])

@@ -11,7 +11,7 @@ TYPES = pytest.mark.parametrize(("dtype", "bounds"), [("f4", "f4"), ("f4", "f8")
 
 
 def some_block(b, n, d, dtype, bounds, whole=False):
-    """Return rows, bounds that are too low by up to 2 and too high by up to the slack, and their parts.
+    """Return rows, bounds too low by up to 2 and too high by up to the slack, their parts, and ranks.
 
     With ``whole`` the coordinates are small integers: sums are exact, and distances tie.
     """
@@ -22,7 +22,12 @@ def some_block(b, n, d, dtype, bounds, whole=False):
     square = ((Y[:, None, :] - X.astype(float)) ** 2).sum(axis=2)
     base, slack = rng.random(b), rng.random(b)
     rough = square - base[:, None] - 2 * rng.random((b, n)) + rng.random((b, n)) * slack[:, None]
-    return [Y, X, rough.astype(bounds), base, slack + 1e-4]
+    return [Y, X, rough.astype(bounds), base, slack + 1e-4, rng.permutation(n)]
+
+
+def nearest(exact, rank, k):
+    """Return the columns of the ``k`` smallest values of each row, by value and then by rank."""
+    return np.lexsort((np.broadcast_to(rank, exact.shape), exact), axis=1)[:, :k]
 
 
 def lists(b, k):
@@ -39,7 +44,7 @@ def test_nearest_exact(b, n, d, k, whole, dtype, bounds):
     compare("nearest_exact", reference.nearest_exact, [*block, *lists(b, k)], rtol=0 if whole else 5e-15)
     exact = np.sqrt(((block[0][:, None, :] - block[1].astype(float)) ** 2).sum(axis=2))
     (_, copies) = run(loops.nearest_exact, [*block, *lists(b, k)])
-    np.testing.assert_array_equal(copies[-1], np.argsort(exact, axis=1, kind="stable")[:, :k])
+    np.testing.assert_array_equal(copies[-1], nearest(exact, block[-1], k))
 
 
 @TYPES
@@ -54,7 +59,7 @@ def test_nearest_or_within(b, n, d, k, dtype, bounds):
     assert done == b
     exact = np.sqrt(((block[0][:, None, :] - block[1].astype(float)) ** 2).sum(axis=2))
     expected = exact <= radii
-    np.put_along_axis(expected, np.argsort(exact, axis=1, kind="stable")[:, :k], True, axis=1)
+    np.put_along_axis(expected, nearest(exact, block[-1], k), True, axis=1)
     used = whole[-3][-1]
     np.testing.assert_array_equal(whole[-3], np.concatenate([[0], np.cumsum(expected.sum(axis=1))]))
     np.testing.assert_array_equal(whole[-2][:used], np.nonzero(expected)[1])
@@ -80,7 +85,7 @@ def test_closest_to_groups(n, starts, dtype, bounds):
     block = some_block(6, n, 5, dtype, bounds, whole=True)
     block[1] = np.concatenate([block[1], np.zeros((2, 5), dtype)])  # rows without bounds
     out = [np.zeros(count), np.zeros(count, np.int64), np.zeros(count, np.int64)]
-    compare("closest_to_groups", reference.closest_to_groups, [*block, np.array(starts, np.int64), *out])
+    compare("closest_to_groups", reference.closest_to_groups, [*block[:5], np.array(starts, np.int64), *out])
 
 
 @pytest.mark.parametrize("bounds", ["f4", "f8"])
@@ -97,8 +102,8 @@ def test_bounds_that_are_not_numbers_give_no_rows(bounds):
 
 def test_arguments_that_do_not_fit_are_refused():
     block, out = some_block(4, 40, 3, "f8", "f8"), [*lists(4, 2)]
-    shorter = [block[0][:3], block[1][:39], block[2][:, :39].copy(), block[3][:3], block[4][:3]]
-    for place in (0, 1, 3, 4):
+    shorter = [block[0][:3], block[1][:39], block[2][:, :39].copy(), block[3][:3], block[4][:3], block[5][:3]]
+    for place in (0, 1, 3, 4, 5):
         wrong = [*block]
         wrong[place] = shorter[place]
         with pytest.raises(ValueError, match="do not fit"):
@@ -123,6 +128,6 @@ def test_arguments_that_do_not_fit_are_refused():
     three = [np.zeros(2), np.zeros(2, np.int64), np.zeros(2, np.int64)]
     for starts in ([-1, 3], [5, 3], [0, 41], [2**62, 3]):
         with pytest.raises(ValueError, match="out of range"):
-            loops.closest_to_groups(*block, np.array(starts), *three)
+            loops.closest_to_groups(*block[:5], np.array(starts), *three)
     with pytest.raises(ValueError, match="do not fit"):
-        loops.closest_to_groups(*block, np.array([0]), *three)
+        loops.closest_to_groups(*block[:5], np.array([0]), *three)

@@ -122,7 +122,7 @@ static int64_t nearest_cells(search *s) {
         for (int64_t c = 0; c < n; c++) {
             if (!(rough[c] <= limit)) continue;
             const double square = SQUARED_DISTANCE(query, s->centers + c * d, d);
-            filled = insert_ordered(s->length, cells, s->visits, filled, square, c);
+            filled = insert_ordered(s->length, cells, s->visits, filled, square, c, NULL);
         }
     }
 done:;
@@ -263,7 +263,7 @@ static void candidates_of(search *s, int64_t i, int64_t count, int64_t others, c
     int64_t filled = 0, also = 0;
     for (int64_t t = 0; t < few; t++) {
         const double square = SQUARED_DISTANCE(query, s->points + s->places[t] * s->d, s->d);
-        filled = insert_ordered(near, place, count, filled, square, s->places[t]);
+        filled = insert_ordered(near, place, count, filled, square, s->places[t], NULL);
     }
     for (int64_t t = filled; t < count + others; t++) {
         near[t] = INFINITY;
@@ -275,7 +275,7 @@ static void candidates_of(search *s, int64_t i, int64_t count, int64_t others, c
     for (int64_t t = 0; t < more; t++) {
         const int64_t j = s->places[t];
         const double value = SQUARED_DISTANCE(query, s->points + j * s->d, s->d) + offsets[j];
-        also = insert_ordered(s->length, s->number, others, also, value, j);
+        also = insert_ordered(s->length, s->number, others, also, value, j, NULL);
     }
     const double farthest = near[count - 1];
     for (int64_t t = 0; t < also; t++) {

@@ -10,12 +10,12 @@ LOOP(find_candidates, "f2 f2 l1 f2 d1 d1 n n D2 L2")
 
 
 /* rerank.c */
-LOOP_R(rerank, "r2 r2 l1 l2 d2 n f1 f1 f1 f1 d1 D2 L2 L1 L1 L1 D1")
+LOOP_R(rerank, "r2 r2 l1 l2 d2 n f1 f1 f1 f1 d1 l1 D2 L2 L1 L1 L1 D1")
 
 
 /* nearest.c */
-LOOP_RS(nearest_exact, "d2 r2 s2 d1 d1 D2 L2")
-LOOP_RS(nearest_or_within, "d2 r2 s2 d1 d1 d1 n n L1 L1 D1")
+LOOP_RS(nearest_exact, "d2 r2 s2 d1 d1 l1 D2 L2")
+LOOP_RS(nearest_or_within, "d2 r2 s2 d1 d1 l1 d1 n n L1 L1 D1")
 LOOP_RS(closest_to_groups, "d2 r2 s2 d1 d1 l1 D1 L1 L1")
 
 

@@ -23,15 +23,17 @@ def find_candidates(
 # rerank.c
 def rerank(
     Y: Any, X: Any, which: Any, candidates: Any, near: Any, count: int, rest_of_query: Any,
-    rest_of_point: Any, doubt_of_query: Any, doubt_of_point: Any, reach: Any, length: Any, number: Any,
-    found: Any, row: Any, column: Any, within: Any,
+    rest_of_point: Any, doubt_of_query: Any, doubt_of_point: Any, reach: Any, rank: Any, length: Any,
+    number: Any, found: Any, row: Any, column: Any, within: Any,
 ) -> int: ...  # fmt: skip
 
 # nearest.c
-def nearest_exact(Y: Any, X: Any, rough: Any, base: Any, slack: Any, length: Any, number: Any) -> int: ...
+def nearest_exact(
+    Y: Any, X: Any, rough: Any, base: Any, slack: Any, rank: Any, length: Any, number: Any
+) -> int: ...
 def nearest_or_within(
-    Y: Any, X: Any, rough: Any, base: Any, slack: Any, radii: Any, k: int, first: int, indptr: Any,
-    column: Any, near: Any,
+    Y: Any, X: Any, rough: Any, base: Any, slack: Any, rank: Any, radii: Any, k: int, first: int,
+    indptr: Any, column: Any, near: Any,
 ) -> int: ...  # fmt: skip
 def closest_to_groups(
     Y: Any, X: Any, rough: Any, base: Any, slack: Any, starts: Any, length: Any, near: Any, far: Any

@@ -74,7 +74,8 @@ static int NAME(prepare)(NAME(scratch) *s, int64_t n, int64_t k) {
  * distance. Entries that are not found are infinite, with the number -1: there are some only if bounds are not
  * numbers. */
 static OTHER NAME(start)(const double *y, const REAL *X, int64_t d, const OTHER *values, int64_t n,
-                         NAME(scratch) *s, int64_t k, double *length, int64_t *number) {
+                         NAME(scratch) *s, const int64_t *rank, int64_t k, double *length,
+                         int64_t *number) {
     const int64_t n_groups = N_GROUPS(n);
     OTHER *smallest = s->smallest;
     NAME(group_minima)(values, n, s->minima);
@@ -100,7 +101,7 @@ static OTHER NAME(start)(const double *y, const REAL *X, int64_t d, const OTHER 
     filled = 0;
     for (int64_t t = 0; t < used; t++) {
         const int64_t j = s->column[t];
-        filled = insert_ordered(length, number, k, filled, SQUARED_DISTANCE(y, X + j * d, d), j);
+        filled = insert_ordered(length, number, k, filled, SQUARED_DISTANCE(y, X + j * d, d), j, rank);
     }
     for (; filled < k; filled++) {
         length[filled] = INFINITY;
@@ -109,31 +110,33 @@ static OTHER NAME(start)(const double *y, const REAL *X, int64_t d, const OTHER 
     return limit;
 }
 
-/* nearest_exact(Y, X, rough, base, slack, length, number): find the k nearest rows of X to each row of Y, by
- * |y - x| and then by row number. Distances are written to length, row numbers to number, both (b, k). */
+/* nearest_exact(Y, X, rough, base, slack, rank, length, number): find the k nearest rows of X to each row of Y, by
+ * |y - x| and then by rank (n,). Distances are written to length, row numbers to number, both (b, k). */
 int64_t NAME(nearest_exact)(const argument *a) {
     const double *Y = a[0].data, *base = a[3].data, *slack = a[4].data;
     const REAL *X = a[1].data;
     const OTHER *rough = a[2].data;
-    double *lengths = a[5].data;
-    int64_t *numbers = a[6].data;
-    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[5].shape[1];
+    const int64_t *rank = a[5].data;
+    double *lengths = a[6].data;
+    int64_t *numbers = a[7].data;
+    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[6].shape[1];
     REQUIRE_BLOCK(a);
-    REQUIRE_SHAPE(a[5].shape[0] == b && a[6].shape[0] == b && a[6].shape[1] == k && k >= 1 && k <= n);
+    REQUIRE_SHAPE(a[5].size == n && a[6].shape[0] == b && a[7].shape[0] == b && a[7].shape[1] == k);
+    REQUIRE_SHAPE(k >= 1 && k <= n);
     NAME(scratch) s;
     if (!NAME(prepare)(&s, n, k)) return NO_MEMORY;
     for (int64_t i = 0; i < b; i++) {
         const OTHER *values = rough + i * n;
         double *length = lengths + i * k;
         int64_t *number = numbers + i * k;
-        const OTHER seen = NAME(start)(Y + i * d, X, d, values, n, &s, k, length, number);
+        const OTHER seen = NAME(start)(Y + i * d, X, d, values, n, &s, rank, k, length, number);
         double limit = length[k - 1] - base[i] + slack[i];
         if (limit > seen) {
             for (int64_t g = 0; g < N_GROUPS(n); g++) {
                 if (s.minima[g] > limit) continue;
                 for (int64_t j = g * GROUP, stop = least(j + GROUP, n); j < stop; j++) {
                     if (!(seen < values[j] && values[j] <= limit)) continue;
-                    insert_ordered(length, number, k, k, SQUARED_DISTANCE(Y + i * d, X + j * d, d), j);
+                    insert_ordered(length, number, k, k, SQUARED_DISTANCE(Y + i * d, X + j * d, d), j, rank);
                     limit = length[k - 1] - base[i] + slack[i];
                 }
             }
@@ -144,23 +147,25 @@ int64_t NAME(nearest_exact)(const argument *a) {
     return 0;
 }
 
-/* nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column, near): find the rows of X that are
- * among the k nearest of a row of Y, as nearest_exact, or within their own radii (n,), for the rows of Y from
+/* nearest_or_within(Y, X, rough, base, slack, rank, radii, k, first, indptr, column, near): find the rows of X that
+ * are among the k nearest of a row of Y, as nearest_exact, or within their own radii (n,), for the rows of Y from
  * number `first`.
  *
  * Their numbers, ascending, and distances are written to column and near from indptr[i] to indptr[i + 1] for row i
  * of Y; indptr (b + 1,) is read at `first` and written after it. Answers the number of rows done: fewer than b if
  * the pairs of the next row do not fit in column and near. */
 int64_t NAME(nearest_or_within)(const argument *a) {
-    const double *Y = a[0].data, *base = a[3].data, *slack = a[4].data, *radii = a[5].data;
+    const double *Y = a[0].data, *base = a[3].data, *slack = a[4].data, *radii = a[6].data;
     const REAL *X = a[1].data;
     const OTHER *rough = a[2].data;
-    int64_t *indptr = a[8].data, *column = a[9].data;
-    double *near = a[10].data;
-    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[6].n, capacity = a[9].size;
-    int64_t i = a[7].n;
+    const int64_t *rank = a[5].data;
+    int64_t *indptr = a[9].data, *column = a[10].data;
+    double *near = a[11].data;
+    const int64_t b = a[0].shape[0], d = a[0].shape[1], n = a[2].shape[1], k = a[7].n, capacity = a[10].size;
+    int64_t i = a[8].n;
     REQUIRE_BLOCK(a);
-    REQUIRE_SHAPE(a[5].size == n && k >= 1 && k <= n && a[8].size == b + 1 && a[10].size == capacity);
+    REQUIRE_SHAPE(a[5].size == n && a[6].size == n && k >= 1 && k <= n && a[9].size == b + 1);
+    REQUIRE_SHAPE(a[11].size == capacity);
     REQUIRE_INDEX(i >= 0 && i <= b && indptr[i] >= 0 && indptr[i] <= capacity);
     NAME(scratch) s;
     if (!NAME(prepare)(&s, n, k)) return NO_MEMORY;
@@ -181,7 +186,7 @@ int64_t NAME(nearest_or_within)(const argument *a) {
     for (; i < b; i++) {
         const OTHER *values = rough + i * n;
         int64_t used = indptr[i];
-        const OTHER seen = NAME(start)(Y + i * d, X, d, values, n, &s, k, length, number);
+        const OTHER seen = NAME(start)(Y + i * d, X, d, values, n, &s, rank, k, length, number);
         for (int64_t g = 0; g < N_GROUPS(n); g++) {
             const double lowest = s.minima[g] + base[i] - slack[i];
             if (lowest > length[k - 1] && lowest > widest[g]) continue;
@@ -189,7 +194,7 @@ int64_t NAME(nearest_or_within)(const argument *a) {
                 const double bound = values[j] + base[i] - slack[i];
                 if (bound > length[k - 1] && bound > squares[j]) continue;
                 const double exact = SQUARED_DISTANCE(Y + i * d, X + j * d, d);
-                if (values[j] > seen) insert_ordered(length, number, k, k, exact, j);
+                if (values[j] > seen) insert_ordered(length, number, k, k, exact, j, rank);
                 if (sqrt(exact) <= radii[j]) {
                     if (used == capacity) goto done;
                     column[used] = j;

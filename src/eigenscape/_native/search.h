@@ -55,14 +55,21 @@ static inline double squared_norm(const float *x, int64_t d) {
     return total;
 }
 
-/* Insert a value into a list sorted by value and then by number, of at most k; return the length of the list. */
+/* Whether number i is before number j: by their ranks, or by the numbers themselves if there are no ranks or -1 stands
+ * for no number. */
+static inline int is_before(const int64_t *rank, int64_t i, int64_t j) {
+    return rank && i >= 0 && j >= 0 ? rank[i] < rank[j] : i < j;
+}
+
+/* Insert a value into a list sorted by value and then by the rank of the number, of at most k; return the length of the
+ * list. */
 static inline int64_t insert_ordered(double *length, int64_t *number, int64_t k, int64_t filled, double value,
-                                     int64_t j) {
+                                     int64_t j, const int64_t *rank) {
     int64_t t;
     if (filled < k) t = filled++;
-    else if (value < length[k - 1] || (value == length[k - 1] && j < number[k - 1])) t = k - 1;
+    else if (value < length[k - 1] || (value == length[k - 1] && is_before(rank, j, number[k - 1]))) t = k - 1;
     else return filled;
-    for (; t > 0 && (length[t - 1] > value || (length[t - 1] == value && number[t - 1] > j)); t--) {
+    for (; t > 0 && (length[t - 1] > value || (length[t - 1] == value && is_before(rank, j, number[t - 1]))); t--) {
         length[t] = length[t - 1];
         number[t] = number[t - 1];
     }

@@ -12,7 +12,7 @@
 static int64_t NAME(insert_row)(const REAL *row, int64_t n, int64_t first, int64_t k, int64_t filled, double *length,
                                 int64_t *number) {
     int64_t j = 0;
-    for (; j < n && filled < k; j++) filled = insert_ordered(length, number, k, filled, row[j], first + j);
+    for (; j < n && filled < k; j++) filled = insert_ordered(length, number, k, filled, row[j], first + j, NULL);
     while (j < n) {
         /* Most values are larger than the last of the list: compare many at once. */
         if (j + STEP <= n) {
@@ -22,7 +22,7 @@ static int64_t NAME(insert_row)(const REAL *row, int64_t n, int64_t first, int64
             if (!any) { j += STEP; continue; }
         }
         for (const int64_t stop = least(j + STEP, n); j < stop; j++)
-            if (row[j] < length[k - 1]) insert_ordered(length, number, k, k, row[j], first + j);
+            if (row[j] < length[k - 1]) insert_ordered(length, number, k, k, row[j], first + j, NULL);
     }
     return filled;
 }

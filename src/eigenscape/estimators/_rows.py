@@ -142,10 +142,8 @@ def validate_rows(
     X : array-like, sparse matrix, table or AnnData
     reset : bool
         Whether the number and names of the features are set, not compared.
-    chunk : bool
-        Whether ``X`` is one of several chunks, which may be tiny by itself.
-    first_row : int
-        Number of rows before the chunk.
+    chunk, first_row : bool, int
+        As for :func:`check_input`.
     named : object, optional
         What has the number and names of the features, if ``X`` does not.
     **options
@@ -461,44 +459,6 @@ def check_coordinates(X: Any, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def is_list_of_sequences(X: Any) -> bool:
-    """Return whether ``X`` is several sequences: a list of arrays or an array of three dimensions."""
-    if isinstance(X, (list, tuple)):
-        return bool(X) and all(np.ndim(x) > 0 and hasattr(x, "shape") for x in X)
-    return np.ndim(X) == 3
-
-
-def as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
-    """Return a finite array of shape (n_steps, n_channels); a vector is one channel."""
-    if is_collection(X):
-        raise TypeError(
-            f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
-            f" {name}.compute()"
-        )
-    dtype = [np.float64, np.float32]
-    X = check_matrix(X, name, dtype=dtype, ensure_2d=False, ensure_min_samples=min_steps)
-    return X[:, None] if X.ndim == 1 else X
-
-
-def as_sequences(X: Any, name: str) -> list[np.ndarray]:
-    """Return one or several sequences as a list of arrays with the same number of channels."""
-    if not is_list_of_sequences(X):
-        return [as_sequence(X, name)]
-    sequences = [as_sequence(x, f"{name}[{i}]") for i, x in enumerate(X)]
-    for i, sequence in enumerate(sequences):
-        check_channels(sequence, sequences[0].shape[1], f"{name}[{i}]")
-    return sequences
-
-
-def check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
-    """Raise an error unless the sequence has ``n_channels`` channels."""
-    if sequence.shape[1] != n_channels:
-        raise ValueError(
-            f"{name} has {sequence.shape[1]} channel(s), but {n_channels} are expected; rows are time steps,"
-            " columns channels"
-        )
-
-
 class CheckedChunks:
     """The chunks of a stream, validated one by one; empty chunks are skipped.
 
@@ -511,7 +471,7 @@ class CheckedChunks:
     def __iter__(self) -> Iterator[Any]:
         n_seen, reset = 0, self.first
         for chunk in self.chunks:
-            if _is_empty(chunk):
+            if getattr(chunk, "shape", (1,))[0] == 0:
                 continue
             chunk = check_input(self.estimator, chunk, reset, chunk=True, first_row=n_seen)
             n_seen, reset = n_seen + chunk.shape[0], False
@@ -533,11 +493,7 @@ class KeptChunks:
         return self.chunks is not None
 
     def __iter__(self) -> Iterator[Any]:
-        return (chunk for chunk in self.chunks or () if not _is_empty(chunk))
+        return (chunk for chunk in self.chunks or () if getattr(chunk, "shape", (1,))[0] != 0)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"chunks": None}
-
-
-def _is_empty(chunk: Any) -> bool:
-    return getattr(chunk, "shape", (1,))[0] == 0

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_count, check_parameters, with_constructor
+from eigenscape.distributed import is_collection
 from eigenscape.estimators._method import Method
-from eigenscape.estimators._rows import as_sequence, as_sequences, check_channels, is_list_of_sequences
+from eigenscape.estimators._rows import check_matrix
 from eigenscape.estimators._running import running
 from eigenscape.estimators._verify import verify
 from eigenscape.methods.distortion_discriminant import (
@@ -38,8 +39,8 @@ class DistortionStream:
 
     def __call__(self, chunk: Any) -> np.ndarray:
         """Return the completed outputs (n, n_components); n is 0 if no window is complete."""
-        checked = as_sequence(chunk, "chunk", min_steps=0)
-        check_channels(checked, self._n_channels, "chunk")
+        checked = _as_sequence(chunk, "chunk", min_steps=0)
+        _check_channels(checked, self._n_channels, "chunk")
         values = checked.astype(np.float64, copy=False)
         for stream in self._streams:
             values = stream(values)
@@ -158,7 +159,7 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
         """
         check_parameters(self)
         shapes = check_layers(self.layers)
-        sequences = as_sequences(X, "X")
+        sequences = _as_sequences(X, "X")
         n_channels = sequences[0].shape[1]
         check_directions(shapes, n_channels)
         check_long_enough(sequences, receptive_field(shapes), "X")
@@ -191,14 +192,14 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
             Row ``t`` depends on the input steps ``t * hop_`` to ``t * hop_ + receptive_field_ - 1``.
         """
         check_is_fitted(self)
-        sequences = as_sequences(X, "X")
-        check_channels(sequences[0], self.n_features_in_, "X")
+        sequences = _as_sequences(X, "X")
+        _check_channels(sequences[0], self.n_features_in_, "X")
         check_long_enough(sequences, self.receptive_field_, "X")
         outputs = [
             apply_layers(self._layers_, sequence.astype(np.float64)).astype(sequence.dtype, copy=False)
             for sequence in sequences
         ]
-        return outputs if is_list_of_sequences(X) else outputs[0]
+        return outputs if _is_list_of_sequences(X) else outputs[0]
 
     def fit_transform(
         self, X: Any, y: object = None, *, distorted: Any = None, layer_distorted: Any = None
@@ -281,10 +282,10 @@ def _check_versions(name: str, distorted: Any, X: Any, sequences: list[np.ndarra
 
 
 def _check_version(name: str, version: Any, X: Any, sequences: list[np.ndarray]) -> list[np.ndarray]:
-    several = is_list_of_sequences(X)
-    if is_list_of_sequences(version) != several:
+    several = _is_list_of_sequences(X)
+    if _is_list_of_sequences(version) != several:
         raise ValueError(f"{name} must be {'a list of sequences' if several else 'one sequence'}, like X")
-    versions = as_sequences(version, name)
+    versions = _as_sequences(version, name)
     if len(versions) != len(sequences):
         raise ValueError(f"{name} has {len(versions)} sequences, but X has {len(sequences)}")
     for i, (distorted, clean) in enumerate(zip(versions, sequences, strict=True)):
@@ -324,3 +325,41 @@ def check_directions(shapes: list[LayerShape], n_channels: int) -> None:
                 f" steps of {n_channels} channels = {size} numbers; lower n_components or widen the window"
             )
         n_channels = shape.n_components
+
+
+def _is_list_of_sequences(X: Any) -> bool:
+    """Return whether ``X`` is several sequences: a list of arrays or an array of three dimensions."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(np.ndim(x) > 0 and hasattr(x, "shape") for x in X)
+    return np.ndim(X) == 3
+
+
+def _as_sequence(X: Any, name: str, min_steps: int = 1) -> np.ndarray:
+    """Return a finite array of shape (n_steps, n_channels); a vector is one channel."""
+    if is_collection(X):
+        raise TypeError(
+            f"{name} is a dask collection, but windows over time need a whole sequence in memory; pass"
+            f" {name}.compute()"
+        )
+    dtype = [np.float64, np.float32]
+    X = check_matrix(X, name, dtype=dtype, ensure_2d=False, ensure_min_samples=min_steps)
+    return X[:, None] if X.ndim == 1 else X
+
+
+def _as_sequences(X: Any, name: str) -> list[np.ndarray]:
+    """Return one or several sequences as a list of arrays with the same number of channels."""
+    if not _is_list_of_sequences(X):
+        return [_as_sequence(X, name)]
+    sequences = [_as_sequence(x, f"{name}[{i}]") for i, x in enumerate(X)]
+    for i, sequence in enumerate(sequences):
+        _check_channels(sequence, sequences[0].shape[1], f"{name}[{i}]")
+    return sequences
+
+
+def _check_channels(sequence: np.ndarray, n_channels: int, name: str) -> None:
+    """Raise an error unless the sequence has ``n_channels`` channels."""
+    if sequence.shape[1] != n_channels:
+        raise ValueError(
+            f"{name} has {sequence.shape[1]} channel(s), but {n_channels} are expected; rows are time steps,"
+            " columns channels"
+        )

@@ -241,10 +241,10 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or a stream
-            A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any
-            iterable of chunks of rows. It is never held in memory as a whole and is read twice, an iterator
-            only once. A dask array or dataframe is processed on its workers, and ``embedding_`` is then a
-            dask array.
+            A stream is a :class:`numpy.memmap`, the chunks of a file (``read(path, stream=True).array``), a
+            list of arrays, or any iterable of chunks of rows. It is never held in memory as a whole and is
+            read twice, an iterator only once. A dask array or dataframe is processed on its workers, and
+            ``embedding_`` is then a dask array.
         y : ignored
             Not used, present for API consistency.
 

@@ -192,7 +192,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
             n_anchors = check_anchors(self, X, neighborhood, weights)
         solver, option, params = self._solver(), neighborhood.option, {}
         graph = neighborhood_graph(X, neighborhood, n_components, weights)
-        self._check_neighbors(int(np.diff(graph.graph.neighbors.indptr).min()))
+        self._check_neighbors(int(np.diff(graph.graph.neighborhoods.indptr).min()))
         split = split_graph(graph.graph, self.on_disconnected)
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)

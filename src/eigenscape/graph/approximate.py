@@ -58,7 +58,7 @@ class ApproximateIndex(RowSearch):
         self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= TUNING.single_exponent else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
-            self._origin, self._directions = _principal_directions(self._rows)
+            self._origin, self._directions = _principal_directions(self._rows, self.rows.order)
             self._tune()
 
     def _scaled(self, Y: Rows) -> np.ndarray:
@@ -82,8 +82,8 @@ class ApproximateIndex(RowSearch):
                 " approximate neighbours, which are searched in single precision; use search='exact'"
             )
 
-    def _project(self, rows: np.ndarray) -> Projection:
-        """Project rows onto the principal components."""
+    def _project(self, rows: np.ndarray, order: np.ndarray | None = None) -> Projection:
+        """Project rows onto the principal components, in an ``order`` on which rounding errors may depend."""
         n_rows = len(rows)
         if self._directions is None:
             none = np.zeros(n_rows, dtype=np.float32)
@@ -93,12 +93,13 @@ class ApproximateIndex(RowSearch):
         rest, doubt = np.empty(n_rows, dtype=np.float32), np.empty(n_rows, dtype=np.float32)
 
         def project(block: slice) -> None:
-            centred = rows[block] - self._origin
+            some = block if order is None else order[block]
+            centred = rows[some] - self._origin
             part = centred @ directions
-            points[block] = part
+            points[some] = part
             whole = np.einsum("ij,ij->i", centred, centred)
-            rest[block] = np.sqrt(np.maximum(whole - np.einsum("ij,ij->i", part, part), 0.0))
-            doubt[block] = TUNING.remainder_error * np.sqrt(whole)
+            rest[some] = np.sqrt(np.maximum(whole - np.einsum("ij,ij->i", part, part), 0.0))
+            doubt[some] = TUNING.remainder_error * np.sqrt(whole)
 
         run_parallel(project, row_blocks(n_rows, rows.itemsize * rows.shape[1], 2**20), self.n_jobs)
         return Projection(points, rest, doubt)
@@ -106,13 +107,13 @@ class ApproximateIndex(RowSearch):
     @cached_property
     def _points(self) -> Projection:
         """The projections of all points."""
-        return self._project(self._rows)
+        return self._project(self._rows, self.rows.order)
 
     @cached_property
     def _cells(self) -> Cells:
         """The cells of all points; built anew in a loaded model, as compiled code must not trust a file."""
         n_cells = min(int(np.clip(2 * self.n_points**0.5, 16, 4096)), self.n_points)
-        return build_cells(self._points.points, n_cells, self.n_jobs)
+        return build_cells(self._points.points, self.rows.order, n_cells, self.n_jobs)
 
     def _use_components(self, count: int) -> None:
         """Set the number of components, for which cells are built anew."""
@@ -122,9 +123,10 @@ class ApproximateIndex(RowSearch):
 
     def _tune(self) -> None:
         """Choose the numbers of components, cells and candidates by the neighbours of a sample."""
-        sample = np.linspace(0, self.n_points - 1, min(TUNING.recall_points, self.n_points)).astype(np.intp)
+        places = np.linspace(0, self.n_points - 1, min(TUNING.recall_points, self.n_points)).astype(np.intp)
+        sample = self.rows.order[places]
         k = min(TUNING.recall_neighbors, self.n_points)
-        truth = _true_neighbors(self._rows, self._rows[sample], k, self.n_jobs)
+        truth = self._true_neighbors(self._rows[sample], k)
         d = self._rows.shape[1]
         choices = [d] if self._directions is None else [c for c in TUNING.components if c < d]
         for count in choices:
@@ -169,7 +171,7 @@ class ApproximateIndex(RowSearch):
         wanted = min(int(np.ceil(self._candidates * k)) + 8, self.n_points)
         length, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         counts = np.zeros(len(rows), dtype=np.int64)
-        points, cells = self._points, self._cells
+        points, cells, ranks = self._points, self._cells, self.ranks
         visits = min(self._visits, cells.n_cells)
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
@@ -187,18 +189,42 @@ class ApproximateIndex(RowSearch):
             row, column, within = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
             used = rerank(
                 rows, self._rows, some, found, near, wanted, queries.rest, points.rest, queries.doubt,
-                points.doubt, squares, length, index, counts, row, column, within,
+                points.doubt, squares, ranks, length, index, counts, row, column, within,
             )  # fmt: skip
             return tuple(part[:used].copy() for part in (row, column, within))
 
         within = [*parallel_map(measure, row_blocks(len(rows), 1, TUNING.approximate_queries), self.n_jobs)]
         short = np.flatnonzero(counts < k)
         if len(short):
-            index[short] = _true_neighbors(self._rows, rows[short], k, self.n_jobs)
+            index[short] = self._true_neighbors(rows[short], k)
             length[short] = np.linalg.norm(
                 rows[short, None, :].astype(np.float64) - self._rows[index[short]], axis=2
             )
         return length, index, within
+
+    def _true_neighbors(self, queries: np.ndarray, k: int) -> np.ndarray:
+        """Return the indices (q, k) of the nearest rows to ``queries``; ties by rank."""
+        rows, order = self._rows, self.rows.order
+        center = queries.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+        points = (queries - center).astype(np.float32)
+        more = min(k + 5, len(rows))  # single precision does not tell near ties apart
+
+        def search(part: slice) -> tuple[np.ndarray, np.ndarray]:
+            rough = np.full((len(points), more), np.inf)
+            place, filled = np.zeros((len(points), more), dtype=np.int64), 0
+            for block in row_blocks(part.stop - part.start, 8 * rows.shape[1] + 4 * len(points), 2**21):
+                first = part.start + block.start
+                some = (rows[order[first : part.start + block.stop]] - center).astype(np.float32, copy=False)
+                values = np.einsum("ij,ij->i", some, some) - 2 * (points @ some.T)
+                filled = update_smallest(values, first, filled, rough, place)
+            return rough, place
+
+        parts = [*parallel_map(search, row_blocks(len(rows), 1, TUNING.compared_rows), self.n_jobs)]
+        rough, found = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        best = np.argsort(rough, axis=1, kind="stable")[:, :more]
+        found = order[np.sort(np.take_along_axis(found, best, axis=1), axis=1)]
+        exact = np.linalg.norm(rows[found].astype(np.float64) - queries[:, None, :], axis=2)
+        return np.take_along_axis(found, np.argsort(exact, axis=1, kind="stable")[:, :k], axis=1)
 
     def _lengths(self, lengths: np.ndarray) -> np.ndarray:
         """Convert Euclidean distances of the scaled rows to distances of the metric."""
@@ -256,11 +282,11 @@ class ApproximateIndex(RowSearch):
         members = np.flatnonzero(group > 0)
         most = max(TUNING.bridge_distances // self.n_points, 20 * int(group.max()))
         if len(members) > most:
-            members = members[np.argsort(group[members], kind="stable")]
+            members = members[np.lexsort((self.ranks[members], group[members]))]
             members = members[np.linspace(0, len(members) - 1, most).astype(np.intp)]
             members = np.union1d(members, np.unique(group, return_index=True)[1][1:])
         leading = BlockIndex(self._points.points, "euclidean", {}, self.n_jobs)
-        row, column, _ = spanning_pairs(*leading.closest_pairs(group, members))
+        row, column, _ = spanning_pairs(*leading.closest_between(group, members), self.ranks)
         ends = [self._descend(group, int(i), int(j)) for i, j in zip(row, column, strict=True)]
         row, column = np.array(ends).T
         difference = self._rows[row].astype(np.float64) - self._rows[column]
@@ -290,13 +316,13 @@ class ApproximateIndex(RowSearch):
         return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
 
 
-def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def _principal_directions(rows: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Compute the mean and the leading principal directions (d, at most 256), from at most 20 000 rows.
 
     No directions for short rows, which are searched as they are.
     """
     d = rows.shape[1]
-    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 20_000)).astype(np.intp)]
+    some = rows[order[np.linspace(0, len(rows) - 1, min(len(rows), 20_000)).astype(np.intp)]]
     origin = some.mean(axis=0, dtype=np.float64).astype(rows.dtype)
     if d <= 1.5 * TUNING.components[0]:
         return origin, None
@@ -304,27 +330,3 @@ def _principal_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | No
     most = min(TUNING.components[-1], d - 1)
     _, directions = linalg.eigh((some.T @ some).astype(np.float64), subset_by_index=(d - most, d - 1))
     return origin, np.ascontiguousarray(directions[:, ::-1].astype(rows.dtype))
-
-
-def _true_neighbors(rows: np.ndarray, queries: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """Return the indices (q, k) of the nearest rows to ``queries``."""
-    center = queries.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-    points = (queries - center).astype(np.float32)
-    more = min(k + 5, len(rows))  # single precision does not tell near ties apart
-
-    def search(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        rough, number = np.full((len(points), more), np.inf), np.zeros((len(points), more), dtype=np.int64)
-        filled = 0
-        for block in row_blocks(part.stop - part.start, 8 * rows.shape[1] + 4 * len(points), 2**21):
-            first = part.start + block.start
-            some = (rows[first : part.start + block.stop] - center).astype(np.float32, copy=False)
-            values = np.einsum("ij,ij->i", some, some) - 2 * (points @ some.T)
-            filled = update_smallest(values, first, filled, rough, number)
-        return rough, number
-
-    parts = [*parallel_map(search, row_blocks(len(rows), 1, TUNING.compared_rows), n_jobs)]
-    rough, found = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    best = np.argpartition(rough, more - 1, axis=1)[:, :more]
-    found = np.sort(np.take_along_axis(found, best, axis=1), axis=1)
-    exact = np.linalg.norm(rows[found].astype(np.float64) - queries[:, None, :], axis=2)
-    return np.take_along_axis(found, np.argsort(exact, axis=1, kind="stable")[:, :k], axis=1)

@@ -25,7 +25,7 @@ from eigenscape._threads import parallel_map
 from eigenscape._typing import Rows, is_sparse
 from eigenscape.graph.bounds import DistanceBounds, squared_norms
 from eigenscape.graph.search import RowSearch
-from eigenscape.graph.sparse_distances import SHORTEST, distance_table, table_of_rows
+from eigenscape.graph.sparse_distances import distance_table, table_of_rows
 
 T = TypeVar("T")
 #: Computes the bounds between a slice of the queries and all points.
@@ -159,17 +159,19 @@ class BlockIndex(RowSearch):
     def _nearest(self, Y: Rows, k: int, bound: Bound) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k); ``bound`` computes the bounds of a slice of ``Y``."""
         length, index = np.empty((Y.shape[0], k)), np.empty((Y.shape[0], k), dtype=np.intp)
-        bounds = self._bounds
+        bounds, ranks, order = self._bounds, self.ranks, self.rows.order
 
         def one(block: slice) -> None:
             if bounds is not None:
                 rows = np.ascontiguousarray(Y[block], dtype=np.float64)
                 rough, base, slack = bound(bounds, block)
-                nearest_exact(rows, self.X, rough, base, slack, length[block], index[block])
+                nearest_exact(rows, self.X, rough, base, slack, ranks, length[block], index[block])
             elif self._norms is not None:
                 self._search_sparse(Y[block], k, length[block], index[block])
             else:
-                smallest_values_in_rows(self._metric_block(Y[block]), length[block], index[block])
+                values = self._metric_block(Y[block]).take(order, axis=1)
+                smallest_values_in_rows(values, length[block], index[block])
+                index[block] = order[index[block]]
 
         self._map(one, Y)
         return length, index
@@ -180,7 +182,7 @@ class BlockIndex(RowSearch):
         kth = np.partition(rough, k - 1, axis=1)[:, k - 1]
         row, column = np.nonzero(rough <= (kth + 2 * slack)[:, None])
         exact = self._exact(Y, rough, row, column)
-        order = np.lexsort((column, exact, row))
+        order = np.lexsort((self.ranks[column], exact, row))
         pick = order[np.searchsorted(row[order], np.arange(rough.shape[0]))[:, None] + np.arange(k)]
         length[:], index[:] = exact[pick], column[pick]
 
@@ -197,7 +199,7 @@ class BlockIndex(RowSearch):
         return sparse.csr_array(sparse.vstack(self._map(search, Y), format="csr"))
 
     def search_edges(self, Y: Rows, k: int, reach: np.ndarray) -> sparse.csr_array:
-        bounds = self._bounds
+        bounds, ranks = self._bounds, self.ranks
         if bounds is None:
             return super().search_edges(Y, k, reach)
 
@@ -207,7 +209,7 @@ class BlockIndex(RowSearch):
             column, near, done = np.empty(8 * len(rows) * k, dtype=np.int64), np.empty(8 * len(rows) * k), 0
             while True:
                 pairs = indptr, column, near
-                done = nearest_or_within(rows, self.X, *rough, reach, k, done, *pairs)
+                done = nearest_or_within(rows, self.X, *rough, ranks, reach, k, done, *pairs)
                 if done == len(rows):
                     return np.diff(indptr), column[: indptr[-1]].copy(), near[: indptr[-1]].copy()
                 column, near = np.resize(column, 2 * len(column)), np.resize(near, 2 * len(near))
@@ -219,7 +221,7 @@ class BlockIndex(RowSearch):
     def prepare(self, radii: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(radii, dtype=np.float64)
 
-    def closest_pairs(
+    def closest_between(
         self, group: np.ndarray, rows: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the closest points of each pair of groups.
@@ -252,16 +254,16 @@ class BlockIndex(RowSearch):
 
     def shortest_bridges(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the edges of a minimum spanning tree of groups of points: rows, columns and lengths."""
-        return spanning_pairs(*self.closest_pairs(group))
+        return spanning_pairs(*self.closest_between(group), self.ranks)
 
     def _closest_by_bounds(
         self, group: np.ndarray, rows: np.ndarray
     ) -> Iterator[tuple[slice | int, tuple[np.ndarray, ...]]]:
         """Yield numbers of groups, and the closest pairs of some of their rows and each group before them.
 
-        The points are sorted by group, so that those before a group are a block of columns.
+        The points are sorted by group, so that those before a group are a block of columns, and then by rank.
         """
-        order = np.argsort(group, kind="stable")
+        order = np.lexsort((self.ranks, group))
         starts = np.searchsorted(group[order], np.arange(int(group.max()) + 1))
         assert self._bounds is not None
         X, bounds = np.asarray(self.X)[order], self._bounds.subset(order)
@@ -269,7 +271,7 @@ class BlockIndex(RowSearch):
         place[order] = np.arange(len(order))
         tasks = []
         for mine in range(1, len(starts)):
-            members = place[rows[group[rows] == mine]]
+            members = np.sort(place[rows[group[rows] == mine]])
             tasks += [(mine, members[block]) for block in row_blocks(len(members), 1, bounds.block_rows)]
 
         def search(task: tuple[int, np.ndarray]) -> tuple[int, tuple[np.ndarray, ...]]:
@@ -368,17 +370,26 @@ def _float64(rows: Rows) -> Rows:
 
 
 def spanning_pairs(
-    length: np.ndarray, near: np.ndarray, far: np.ndarray
+    length: np.ndarray, near: np.ndarray, far: np.ndarray, ranks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the pairs of points of a minimum spanning tree of groups: rows, columns and lengths.
 
-    The arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_pairs`.
+    The first arguments, (groups, groups), are the result of :meth:`BlockIndex.closest_between`. Ties are
+    broken by the ranks of the points.
     """
-    weights = np.where(np.isfinite(length), np.maximum(length, SHORTEST), 0.0)
-    # SciPy ignores entries below 1e-8 of a dense matrix, but not of a sparse one.
-    tree = sparse.coo_array(minimum_spanning_tree(sparse.csr_array(weights)))
-    pair = tree.row, tree.col
-    return near[pair], far[pair], length[pair]
+    row, column, shape = *np.nonzero(np.isfinite(length)), length.shape
+    near, far, length = near[row, column], far[row, column], length[row, column]
+    order = edge_order(length, ranks[near], ranks[far])
+    weights: np.ndarray = np.empty(len(order))
+    weights[order] = np.arange(1, len(order) + 1)  # all different
+    tree = minimum_spanning_tree(sparse.csr_array((weights, (row, column)), shape=shape))
+    kept = order[tree.data.astype(np.intp) - 1]
+    return near[kept], far[kept], length[kept]
+
+
+def edge_order(length: np.ndarray, one: np.ndarray, other: np.ndarray, *groups: np.ndarray) -> np.ndarray:
+    """Return the order of edges by group, by length and then by the ranks of their two ends."""
+    return np.lexsort((np.maximum(one, other), np.minimum(one, other), length, *groups))
 
 
 def _squared_norms(X: Rows) -> np.ndarray:

@@ -12,7 +12,7 @@ from eigenscape._progress import stage
 from eigenscape._typing import Matrix, is_sparse
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.approximate import ApproximateIndex
-from eigenscape.graph.blocks import BlockIndex
+from eigenscape.graph.blocks import BlockIndex, edge_order
 from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.graph.precomputed import PrecomputedIndex
 from eigenscape.graph.search import NeighborIndex
@@ -61,7 +61,7 @@ def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     edgeless = NeighborGraph(index, index.vertices(), empty, empty, radii, 1, tree=True)
     with stage("spanning tree"):
         edges = connect(edgeless, np.arange(index.n_points)).distances
-    # If distances tie, a round may close a cycle of equal edges; one edge of the cycle is removed.
+    # With approximate neighbours a round may close a cycle; an edge of it is removed.
     tree = sparse.csr_array(minimum_spanning_tree(edges))
     tree = sparse.csr_array(tree.maximum(tree.T))
     tree.sort_indices()
@@ -78,7 +78,7 @@ def _shortest_outgoing(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndar
     """Return the shortest outgoing edge of every component except the largest (number 0)."""
     count = label.max() + 1
     row, column, length = np.empty(count, dtype=np.intp), np.empty(count, dtype=np.intp), np.empty(count)
-    pending = np.arange(1, count)
+    pending, ranks = np.arange(1, count), index.ranks
     k = 8
     few = isinstance(index, TreeIndex) and len(pending) < TUNING.few_components
     while len(pending) and not few and k <= min(TUNING.most_neighbors, index.n_points):
@@ -91,10 +91,11 @@ def _shortest_outgoing(index: NeighborIndex, label: np.ndarray) -> tuple[np.ndar
         best = np.where(found, near[np.arange(len(members)), place], np.inf)
         # The nearest point outside may be nearer than `near[:, -1]` if all k neighbours are inside.
         bound = np.where(found, np.inf, near[:, -1])
-        order = np.lexsort((best, mine))  # component by component, the shortest exit first
+        ends = ranks[members], ranks[number[np.arange(len(members)), place]]
+        order = edge_order(best, *ends, mine)  # component by component, the shortest exit first
         starts = np.flatnonzero(np.diff(mine[order], prepend=-1))
         winner = order[starts]
-        certain = best[winner] <= np.minimum.reduceat(bound[order], starts)
+        certain = best[winner] < np.minimum.reduceat(bound[order], starts)
         done, pending = winner[certain], mine[winner[~certain]]
         row[mine[done]], column[mine[done]], length[mine[done]] = (
             members[done],
@@ -111,5 +112,7 @@ def _outgoing_by_complement(index: NeighborIndex, label: np.ndarray, one: int) -
     """Return the shortest outgoing edge of one component by a search among all other points."""
     members, others = np.flatnonzero(label == one), np.flatnonzero(label != one)
     queries = index.restrict(index.points(members), others)
-    row, column, length = index.subset(others).closest_pair(queries)
-    return members[row], others[column], length
+    row, column, length = index.subset(others).closest_pairs(queries)
+    row, column = members[row], others[column]
+    first = edge_order(np.zeros(len(row)), index.ranks[row], index.ranks[column])[0]
+    return row[first], column[first], length

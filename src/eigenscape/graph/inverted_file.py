@@ -93,15 +93,19 @@ def _set_blas() -> None:
     loops.set_blas(cython_blas.__pyx_capi__["sgemm"])
 
 
-def build_cells(points: np.ndarray, n_cells: int, n_jobs: int | None) -> Cells:
-    """Assign points (n, c) in single precision to ``n_cells`` cells by k-means."""
+def build_cells(points: np.ndarray, order: np.ndarray, n_cells: int, n_jobs: int | None) -> Cells:
+    """Assign points (n, c) in single precision to ``n_cells`` cells by k-means.
+
+    All is computed in an ``order`` (n,) that does not depend on the row numbers.
+    """
+    points = points[order]
     centers = _kmeans_centers(points, n_cells, n_jobs)
     cell = nearest_center(points, centers, n_jobs)
-    order = np.argsort(cell, kind="stable")
-    start = np.searchsorted(cell[order], np.arange(n_cells + 1))
+    by_cell = np.argsort(cell, kind="stable")
+    start = np.searchsorted(cell[by_cell], np.arange(n_cells + 1))
     sizes = np.zeros(n_cells)
     np.maximum.at(sizes, cell, np.linalg.norm(points, axis=1))
-    return Cells(centers, start, order, points[order], sizes)
+    return Cells(centers, start, order[by_cell], points[by_cell], sizes)
 
 
 def _kmeans_centers(points: np.ndarray, n_cells: int, n_jobs: int | None) -> np.ndarray:

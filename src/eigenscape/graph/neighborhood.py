@@ -32,7 +32,7 @@ from eigenscape._typing import Rows
 from eigenscape._warnings import warn
 from eigenscape.exceptions import IsolatedPointWarning
 from eigenscape.graph.row_index import DistanceRowIndex, RowIndex, rows_by_vertex
-from eigenscape.graph.search import NeighborIndex
+from eigenscape.graph.search import NeighborIndex, RowSearch
 from eigenscape.graph.sparse_distances import SHORTEST, distance_table, scatter_rows, transpose, union
 
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
@@ -69,6 +69,9 @@ class NeighborGraph:
     tree : bool
         Whether the graph contains a minimum spanning tree, so that a new point is connected to its nearest
         vertex.
+    added : csr_array of shape (m, m), optional
+        Lengths of the edges that connect components, or of a spanning tree, symmetric: the ends are in no
+        list because of them.
     """
 
     index: NeighborIndex
@@ -80,11 +83,13 @@ class NeighborGraph:
     samples: np.ndarray | None = None
     joined: Joined = "union"
     tree: bool = False
+    added: sparse.csr_array | None = None
     _shapes: ClassVar = {
         "vertices.X": "n ...",
         "index.n_points": "n",
         "neighbors": "n n",
         "distances": "n n",
+        "added": "n n",
         "radii": "n",
         "samples": "n",
     }
@@ -94,6 +99,11 @@ class NeighborGraph:
     @property
     def n_vertices(self) -> int:
         return self.index.n_points
+
+    @property
+    def neighborhoods(self) -> sparse.csr_array:
+        """Distances (m, m) of each vertex to its nearest neighbours and to the other ends of added edges."""
+        return self.neighbors if self.added is None else union(self.neighbors, self.added)
 
     @cached_property
     def _reach(self) -> Any:
@@ -200,16 +210,18 @@ class NeighborGraph:
             None if self.samples is None else self.samples[which],
             self.joined,
             self.tree,
+            None if self.added is None else self.added[which][:, which],
         )
 
     def with_edges(self, row: np.ndarray, column: np.ndarray, length: np.ndarray) -> NeighborGraph:
-        """Return the graph with additional edges, listed as neighbours of both ends."""
+        """Return the graph with additional edges."""
         # Two components may have selected the same edge; a sparse matrix would sum its lengths.
         ends, first = np.unique(np.sort(np.column_stack([row, column]), axis=1), axis=0, return_index=True)
         row, column, length = ends[:, 0], ends[:, 1], length[first]
         both = np.concatenate([row, column]), np.concatenate([column, row])
         extra = distance_table(*both, np.concatenate([length, length]), self.distances.shape)
-        return replace(self, neighbors=union(self.neighbors, extra), distances=union(self.distances, extra))
+        added = extra if self.added is None else union(self.added, extra)
+        return replace(self, added=added, distances=union(self.distances, extra))
 
 
 def nearest_neighbor_graph(
@@ -223,6 +235,8 @@ def nearest_neighbor_graph(
 
     ``rows`` is the index that recognises the points, if it has been computed.
     """
+    if rows is not None and isinstance(index, RowSearch) and index.X is rows.X:
+        index.rows = rows
     with stage("neighbours"):
         chosen = index.nearest_others_graph(n_neighbors)
     if chosen.data.max() <= SHORTEST:
@@ -237,8 +251,7 @@ def nearest_neighbor_graph(
         edges = union(chosen, transpose(chosen, n_jobs), n_jobs)
     else:
         edges = combine_edges(joined, chosen, transpose(chosen, n_jobs), chosen, chosen, n_neighbors)
-    vertices = rows if rows is not None and rows.X is getattr(index, "X", None) else index.vertices()
-    return NeighborGraph(index, vertices, chosen, edges, radii, n_neighbors, joined=joined)
+    return NeighborGraph(index, index.vertices(), chosen, edges, radii, n_neighbors, joined=joined)
 
 
 def combine_edges(

@@ -10,7 +10,8 @@
 * ``PrecomputedIndex``: a precomputed matrix of distances, dense or sparse.
 * ``SearcherIndex``: an object of the user with ``kneighbors``, see :func:`neighbor_index`.
 
-Ties are broken by row number. The result for a query does not depend on other queries.
+Ties are broken by the values of the rows, in a precomputed matrix and by an object of the user by row number.
+The result for a query does not depend on other queries.
 """
 
 from __future__ import annotations

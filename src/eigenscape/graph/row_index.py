@@ -99,6 +99,18 @@ class RowIndex:
         order = np.argsort(hashes, kind="stable")
         return order, hashes[order]
 
+    @property
+    def order(self) -> np.ndarray:
+        """Order (n,) of distinct rows that depends on their values alone: the order of their hashes."""
+        return self.ranked_hashes[0]
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Place of each row in that order, by which ties are broken."""
+        ranks = np.empty(len(self.order), dtype=np.int64)
+        ranks[self.order] = np.arange(len(ranks))
+        return ranks
+
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of the first of each group of equal rows, and the group of every row."""
         order, ranked = self.ranked_hashes

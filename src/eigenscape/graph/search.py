@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,8 @@ def without_own(which: np.ndarray, indices: np.ndarray, *tables: np.ndarray) -> 
 class NeighborIndex(ABC):
     """Interface of an index that searches ``n_points`` points.
 
-    Ties are broken by the index of the point, and the result for a query does not depend on other queries.
+    Ties are broken by the values of the rows (:attr:`RowIndex.ranks`), in a precomputed matrix by the index
+    of the point. The result for a query does not depend on other queries.
 
     Attributes
     ----------
@@ -43,6 +45,11 @@ class NeighborIndex(ABC):
     n_points: int
     recall: float = 1.0
     known_symmetric: bool = True
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Ranks (n_points,) by which ties are broken."""
+        return np.arange(self.n_points)
 
     @abstractmethod
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,11 +93,12 @@ class NeighborIndex(ABC):
         """Return the union of ``nearest_graph(Y, k)`` and ``search_radius(Y, reach)``."""
         return union(self.nearest_graph(Y, k), self.search_radius(Y, reach))
 
-    def closest_pair(self, Y: Rows) -> tuple[int, int, float]:
-        """Return the closest pair of a query and an indexed point: their numbers and their distance."""
+    def closest_pairs(self, Y: Rows) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the queries nearest to an indexed point, the point nearest to each, and their distance."""
         length, index = self.nearest(Y, 1)
-        winner = int(np.argmin(length[:, 0]))
-        return winner, int(index[winner, 0]), float(length[winner, 0])
+        shortest = length.min()
+        winners = np.flatnonzero(length[:, 0] == shortest)
+        return winners, index[winners, 0], float(shortest)
 
     def radius_graph(self, Y: Rows, radii: np.ndarray) -> sparse.csr_array:
         """Return ``search_radius`` for radii (n_points,) that are used once."""
@@ -115,6 +123,15 @@ class RowSearch(NeighborIndex):
     listed: sparse.csr_array | None = None  # (n_points, n_points) distances
     _shapes: ClassVar = {"n_points": "n", "X": "n d", "_rows": "n d", "_origin": "d", "listed": "n n"}
 
+    @cached_property
+    def rows(self) -> RowIndex:
+        """Index that recognises the rows, and ranks them."""
+        return RowIndex(self.X)
+
+    @property
+    def ranks(self) -> np.ndarray:
+        return self.rows.ranks
+
     def nearest_all(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return ``nearest`` of all indexed points, faster if their distances are computed together."""
         return self.nearest(self.X, k)
@@ -133,7 +150,7 @@ class RowSearch(NeighborIndex):
         return nearest_entries(self.listed, k)
 
     def vertices(self) -> RowIndex:
-        return RowIndex(self.X)
+        return self.rows
 
     def points(self, which: np.ndarray) -> Any:
         return self.X[which]

@@ -37,11 +37,19 @@ class TreeIndex(RowSearch):
         self.n_points = len(self.X)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_tree"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_tree", "_few")}
 
     @cached_property
     def _tree(self) -> KDTree:
         return KDTree(self.X)  # fast to build, and identical in a loaded model
+
+    @cached_property
+    def _few(self) -> BlockIndex | None:
+        """Blocks of the same points if these are few: one query takes less time than in a tree."""
+        return self._as_blocks() if self.power == 2 and self.n_points <= TUNING.few_points else None
+
+    def _as_blocks(self) -> BlockIndex:
+        return BlockIndex(self.X, "euclidean", {}, self.n_jobs)
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
@@ -49,12 +57,12 @@ class TreeIndex(RowSearch):
         length, index = self._search(Y, more)
         tied = np.flatnonzero((length[:, 1:] == length[:, :-1]).any(axis=1))
         if len(tied):
-            length[tied], index[tied] = _by_length_and_index(length[tied], index[tied])
+            length[tied], index[tied] = self._sorted(length[tied], index[tied])
             last = tied[length[tied, -1] == length[tied, k - 1]] if more > k else tied[:0]
             length[last, :k], index[last, :k] = self._with_all_tied(Y[last], k)
         return length[:, :k], index[:, :k]
 
-    def closest_pair(self, Y: Rows) -> tuple[int, int, float]:
+    def closest_pairs(self, Y: Rows) -> tuple[np.ndarray, np.ndarray, float]:
         """Search only within the distance of a pair that is close already.
 
         The pair is found by replacing its ends in turn by the point nearest to the other end. Without a bound
@@ -72,9 +80,9 @@ class TreeIndex(RowSearch):
         length, _ = self._tree.query(
             Y, p=self.power, distance_upper_bound=above, workers=n_threads(self.n_jobs)
         )
-        row = int(np.argmin(length))
-        length, index = self.nearest(Y[row : row + 1], 1)
-        return row, int(index[0, 0]), float(length[0, 0])
+        close = np.flatnonzero(length <= above)
+        winners, index, shortest = super().closest_pairs(Y[close])
+        return close[winners], index, shortest
 
     def _search(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (n_new, k) of the nearest points; ties are in any order.
@@ -91,7 +99,7 @@ class TreeIndex(RowSearch):
         return length, index
 
     def _with_all_tied(self, Y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ``k`` nearest points of queries whose k-th distance ties with the next, lowest indices.
+        """Return the ``k`` nearest points of queries whose k-th distance ties with the next, lowest ranks.
 
         The lists are lengthened until they contain all points at the k-th distance.
         """
@@ -104,11 +112,16 @@ class TreeIndex(RowSearch):
                 far, near = self._search(Y[pending[rows]], size)
                 enough = (far[:, -1] > far[:, k - 1] * (1 + 1e-12)) | (size == self.n_points)
                 done = pending[rows][enough]
-                far, near = _by_length_and_index(far[enough], near[enough])
+                far, near = self._sorted(far[enough], near[enough])
                 length[done], index[done] = far[:, :k], near[:, :k]
                 complete[rows] = enough
             pending = pending[~complete]
         return length, index
+
+    def _sorted(self, length: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sort lists by distance and then by the ranks of the rows."""
+        order = np.lexsort((self.ranks[index], length), axis=1)
+        return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)
 
     def prepare(self, radii: np.ndarray) -> list[RadiusLevel]:
         positive = radii[radii > 0]
@@ -129,6 +142,14 @@ class TreeIndex(RowSearch):
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
         return distance_table(row, column, length, (Y.shape[0], self.n_points))
 
+    def search_edges(self, Y: Rows, k: int, reach: list[RadiusLevel]) -> sparse.csr_array:
+        if self._few is None:
+            return super().search_edges(Y, k, reach)
+        radii = np.empty(self.n_points)
+        for members, lengths, _ in reach:
+            radii[members] = lengths
+        return self._few.search_edges(Y, k, radii)
+
     def in_blocks(self) -> TreeIndex | BlockIndex:
         """Return an index of the same points whose search for pairs of groups far apart is the fastest.
 
@@ -136,7 +157,7 @@ class TreeIndex(RowSearch):
         """
         visited = TUNING.far_distances * 2.0 ** self.X.shape[1]
         if self.power == 2 and self.n_points < visited:
-            return BlockIndex(self.X, "euclidean", {}, self.n_jobs)
+            return self._as_blocks()
         return self
 
     def subset(self, which: np.ndarray) -> TreeIndex:
@@ -176,9 +197,3 @@ def _leaves_within(X: np.ndarray) -> float:
 def _leaf_order(Y: np.ndarray) -> np.ndarray:
     """Return an order of the rows in which neighbours are close to each other."""
     return KDTree(Y, balanced_tree=False, compact_nodes=False).indices
-
-
-def _by_length_and_index(length: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort lists by distance and then by index."""
-    order = np.lexsort((index, length), axis=1)
-    return np.take_along_axis(length, order, axis=1), np.take_along_axis(index, order, axis=1)

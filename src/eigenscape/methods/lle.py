@@ -55,20 +55,20 @@ def alignment_factor(
     m = graph.n_vertices
     with stage("local solves"):
         if method == "standard":
-            reconstruction = barycentric_weights(gram, graph.neighbors, reg, n_jobs)
+            reconstruction = barycentric_weights(gram, graph.neighborhoods, reg, n_jobs)
             factor = sparse.csr_array(sparse.eye_array(m) - reconstruction)  # I - W, Bengio sec. 2.6
             if weights is not None:
                 factor = sparse.csr_array(scale_sides(factor, np.sqrt(weights), weights**-0.5))
             return factor
         if method == "modified":
-            return _stack(_modified(gram, graph.neighbors, n_components, reg, n_jobs), m, weights)
+            return _stack(_modified(gram, graph.neighborhoods, n_components, reg, n_jobs), m, weights)
         patch = {"hessian": _hessian, "ltsa": _tangent}[method]
 
         def work(rows: np.ndarray, columns: np.ndarray) -> Patch:
             points = np.concatenate([rows[:, None], columns], axis=1)
             return points, patch(_tangents(gram.centered(points), n_components))
 
-        return _stack(over_neighborhoods(work, graph.neighbors, gram, n_jobs), m, weights)
+        return _stack(over_neighborhoods(work, graph.neighborhoods, gram, n_jobs), m, weights)
 
 
 def tangent_factor(

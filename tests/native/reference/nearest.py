@@ -32,7 +32,7 @@ def group_minima(values, minima):
         minima[g] = smallest
 
 
-def _start(y, X, values, minima, smallest, column, length, number):
+def _start(y, X, values, minima, smallest, column, rank, length, number):
     """Write to ``length`` the distances to the rows of ``X`` with the smallest bounds.
 
     The k-th smallest of the ``minima`` is the largest of k bounds, so there are at least k bounds up to it.
@@ -53,13 +53,13 @@ def _start(y, X, values, minima, smallest, column, length, number):
                 used += values[j] <= limit
     filled = 0
     for t in range(used):
-        filled = _insert_ordered(length, number, filled, _squared_distance(y, X[column[t]]), column[t])
+        filled = _insert_ordered(length, number, filled, _squared_distance(y, X[column[t]]), column[t], rank)
     length[filled:], number[filled:] = np.inf, -1
     return limit
 
 
-def nearest_exact(Y, X, rough, base, slack, length, number):
-    """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by row number.
+def nearest_exact(Y, X, rough, base, slack, rank, length, number):
+    """Find the ``k`` nearest rows of ``X`` to each row of ``Y``, by ``|y - x|`` and then by ``rank`` (n,).
 
     Distances are written to ``length``, row numbers to ``number``, both (b, k).
     """
@@ -68,7 +68,7 @@ def nearest_exact(Y, X, rough, base, slack, length, number):
     smallest, column = np.empty(k, dtype=rough.dtype), np.empty(n + 1, dtype=np.int64)
     for i in range(b):
         group_minima(rough[i], minima)
-        seen = _start(Y[i], X, rough[i], minima, smallest, column, length[i], number[i])
+        seen = _start(Y[i], X, rough[i], minima, smallest, column, rank, length[i], number[i])
         limit = length[i, k - 1] - base[i] + slack[i]
         if limit > seen:
             for g in range(len(minima)):
@@ -76,13 +76,13 @@ def nearest_exact(Y, X, rough, base, slack, length, number):
                     continue
                 for j in range(g * _GROUP, min((g + 1) * _GROUP, n)):
                     if seen < rough[i, j] <= limit:
-                        _insert_ordered(length[i], number[i], k, _squared_distance(Y[i], X[j]), j)
+                        _insert_ordered(length[i], number[i], k, _squared_distance(Y[i], X[j]), j, rank)
                         limit = length[i, k - 1] - base[i] + slack[i]
         for t in range(k):
             length[i, t] = np.sqrt(length[i, t])
 
 
-def nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column, near):
+def nearest_or_within(Y, X, rough, base, slack, rank, radii, k, first, indptr, column, near):
     """Find the rows of ``X`` that are among the ``k`` nearest or within their own ``radii`` (n,).
 
     Their numbers, ascending, and distances are written to ``column`` and ``near`` from ``indptr[i]`` to
@@ -96,14 +96,14 @@ def nearest_or_within(Y, X, rough, base, slack, radii, k, first, indptr, column,
     for i in range(first, b):
         used = indptr[i]
         group_minima(rough[i], minima)
-        seen = _start(Y[i], X, rough[i], minima, smallest, columns, length, number)
+        seen = _start(Y[i], X, rough[i], minima, smallest, columns, rank, length, number)
         for j in range(n):
             bound = float(rough[i, j]) + base[i] - slack[i]
             if bound > length[k - 1] and bound > radii[j] * radii[j]:
                 continue
             exact = _squared_distance(Y[i], X[j])
             if rough[i, j] > seen:
-                _insert_ordered(length, number, k, exact, j)
+                _insert_ordered(length, number, k, exact, j, rank)
             if np.sqrt(exact) <= radii[j]:
                 if used == len(near):
                     return i

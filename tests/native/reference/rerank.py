@@ -9,7 +9,7 @@ from native.reference.select import _insert_ordered, _squared_distance
 
 def rerank(
     Y, X, which, candidates, near, count, rest_of_query, rest_of_point, doubt_of_query, doubt_of_point, reach,
-    length, number, found, row, column, within,
+    rank, length, number, found, row, column, within,
 ):  # fmt: skip
     """Find the nearest rows of ``X`` among the ``candidates`` (b, w) of the rows ``which`` (b,) of ``Y``.
 
@@ -17,8 +17,8 @@ def rerank(
     directions; with the norms of the remainders, known up to a ``doubt``, they bound the squared distances
     from below. A distance is computed if the bound is below the k-th distance so far, for the first ``count``
     candidates, or below the squared length ``reach`` of the candidate. Distances and row numbers of the
-    nearest are written to the rows ``which`` of ``length`` and ``number`` (n, k), the numbers of candidates
-    to ``found``.
+    nearest are written to the rows ``which`` of ``length`` and ``number`` (n, k), by distance and then by
+    ``rank`` (n,), the numbers of candidates to ``found``.
 
     Rows of ``Y``, rows of ``X`` and squared distances of the pairs not farther than ``reach`` of the row of
     ``X`` are written to ``row``, ``column`` and ``within``; returns their number. None if ``reach`` is empty.
@@ -40,7 +40,7 @@ def rerank(
                 continue
             square = _squared_distance(Y[i], X[c])
             if t < count:
-                filled = _insert_ordered(length[i], number[i], filled, square, c)
+                filled = _insert_ordered(length[i], number[i], filled, square, c, rank)
             if square <= limit:
                 row[used], column[used], within[used] = i, c, square
                 used += 1

@@ -46,17 +46,24 @@ def _squared_distance(y, x):
     return total
 
 
-def _insert_ordered(length, number, filled, value, j):
-    """Insert ``value`` into a list sorted by value and then by number, of at most ``len(length)``."""
+def _insert_ordered(length, number, filled, value, j, rank=None):
+    """Insert ``value`` into a list sorted by value and then by ``rank`` of the number, or by the number.
+
+    The list has at most ``len(length)`` values.
+    """
+
+    def is_before(i, j):
+        return i < j if rank is None or i < 0 or j < 0 else rank[i] < rank[j]
+
     k = len(length)
     if filled < k:
         t = filled
         filled += 1
-    elif value < length[k - 1] or (value == length[k - 1] and j < number[k - 1]):
+    elif value < length[k - 1] or (value == length[k - 1] and is_before(j, number[k - 1])):
         t = k - 1
     else:
         return filled
-    while t > 0 and (length[t - 1] > value or (length[t - 1] == value and number[t - 1] > j)):
+    while t > 0 and (length[t - 1] > value or (length[t - 1] == value and is_before(j, number[t - 1]))):
         length[t] = length[t - 1]
         number[t] = number[t - 1]
         t -= 1
