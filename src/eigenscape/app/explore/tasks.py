@@ -56,8 +56,9 @@ class WorkerData:
     @property
     def classes(self) -> np.ndarray | None:
         """The labels as classes: a missing text is None."""
-        texts = self.labels is not None and self.labels.dtype.kind == "U"
-        return np.where(self.labels == "", None, self.labels) if texts else self.labels
+        if self.labels is None or self.labels.dtype.kind != "U":
+            return self.labels
+        return np.array([label or None for label in self.labels], dtype=object)
 
     @cached_property
     def scaler(self) -> Any:
