@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenscape._parameters import Limits
+from eigenscape._parameters import Limits, with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
@@ -21,7 +21,7 @@ from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import NAMES
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     r"""Locally linear embedding: each point is reconstructed from its neighbours by the same weights.
 
