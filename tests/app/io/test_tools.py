@@ -88,6 +88,7 @@ def test_wildcards_and_exclusions(tmp_path: Path, suffix: str) -> None:
     for options, message in (
         ({"columns": "pz*"}, "no column of .* matches 'pz\\*'"),
         ({"exclude": "angel"}, "no column 'angel'"),
+        ({"columns": "dtype:int"}, "no column 'dtype:int'"),  # types choose no columns
         ({"columns": "sam*"}, "no column of .* matches"),
         ({"columns": ["kind"]}, "--encode onehot"),
     ):
