@@ -72,7 +72,9 @@ class Neighborhood:
             check_enough("n_neighbors", k, k + 1, points.shape[0], of)
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
-        index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
+        index = neighbor_index(
+            points, option.metric, option.metric_params, self.n_jobs, search, distinct, rows
+        )
         if isinstance(option, RadiusGraph):
             return radius_graph(index, option.radius)
         if k is None:
