@@ -26,5 +26,5 @@ print(f"mean movement            {found.per_point.mean():.3f} of the spread of t
 print(f"localized coordinates    {quality.localized_coordinates(model.embedding_)}")
 
 # %%
-plot.scatter(model, values=found.per_point, title="movement of each point")
+plot.stability(model, found, figure=plt.figure(figsize=(9, 3.8)))
 plt.show()

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 _MODULES = "datasets distributed exceptions io kernels nystrom options plot quality report sc"
 _HOMES = {
     **dict.fromkeys(estimators._HOMES, "eigenscape.estimators"),
-    **dict.fromkeys(("load", "read", "save"), "eigenscape.io"),
+    **dict.fromkeys(("load", "save"), "eigenscape.io"),
+    "read": "eigenscape.app.io.reading",  # without scikit-learn, which model files need
     "explore": "eigenscape.app.explore",
     **{name: f"eigenscape.{name}" for name in _MODULES.split()},
 }

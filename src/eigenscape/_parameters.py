@@ -13,9 +13,25 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass_transform(eq_default=False)
+def with_constructor(cls: _Class) -> _Class:
+    """Write the constructor of an estimator class from its annotated fields, as for a dataclass.
+
+    The class is not marked as a dataclass: dask takes a dataclass to be its fields alone, and would lose the
+    fitted attributes or give two fitted models the same key.
+    """
+    dataclass(eq=False, repr=False, match_args=False)(cls)
+    for mark in ("__dataclass_fields__", "__dataclass_params__", "__replace__"):
+        if mark in vars(cls):
+            delattr(cls, mark)
+    return cls
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 #: The remaining time is estimated after this many seconds and this share of the work.
 _MIN_SECONDS, _MIN_SHARE = 2.0, 0.01
-
-
-class Stage(NamedTuple):
-    """Name of a stage and its duration in seconds, without the time of stages nested in it."""
-
-    name: str
-    seconds: float
 
 
 def format_duration(seconds: float) -> str:
@@ -99,10 +92,10 @@ class _OpenStage:
 
 @dataclass(eq=False)
 class _Listener:
-    """Receiver of stages: displays, a list of times, or both."""
+    """Receiver of stages: displays, times, or both."""
 
     displays: tuple[ProgressDisplay, ...] = ()
-    stages: list[Stage] | None = None
+    stages: dict[str, float] | None = None  # seconds by name
     running: list[_OpenStage] = field(default_factory=list)
     lines: dict[str, Line] = field(default_factory=dict)
 
@@ -137,13 +130,8 @@ class _Listener:
 
     def record(self, name: str, seconds: float) -> None:
         """Add the time of a stage; stages of the same name are summed."""
-        if self.stages is None:
-            return
-        place = next((i for i, stage in enumerate(self.stages) if stage.name == name), None)
-        if place is None:
-            self.stages.append(Stage(name, seconds))
-        else:
-            self.stages[place] = Stage(name, self.stages[place].seconds + seconds)
+        if self.stages is not None:
+            self.stages[name] = self.stages.get(name, 0.0) + seconds
 
 
 _lock = threading.RLock()
@@ -189,8 +177,8 @@ def reporting(verbose: bool, delay: float = 0.0, also: ProgressDisplay | None = 
 
 
 @contextmanager
-def recording() -> Iterator[list[Stage]]:
-    """Record the stages announced inside the block, with their durations, in a list that grows meanwhile.
+def recording() -> Iterator[dict[str, float]]:
+    """Record the stages announced inside the block: their seconds by name, without stages nested in them.
 
     It works with or without a visible display, and inside another recording, which records them as well.
 
@@ -200,16 +188,16 @@ def recording() -> Iterator[list[Stage]]:
     >>> from eigenscape._progress import recording
     >>> with recording() as stages:
     ...     model = PCA(1).fit([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
-    >>> all(seconds >= 0 for name, seconds in stages)
+    >>> all(seconds >= 0 for seconds in stages.values())
     True
     """
     outer = _listener.get() or _Listener()
-    stages: list[Stage] = []
+    stages: dict[str, float] = {}
     try:
         with _listening(_Listener(outer.displays, stages, lines=outer.lines)):
             yield stages
     finally:
-        for name, seconds in stages:
+        for name, seconds in stages.items():
             outer.record(name, seconds)
 
 

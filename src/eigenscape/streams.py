@@ -65,64 +65,12 @@ class SlicedChunks:
         return rows.reshape(shape)
 
 
-@dataclass(frozen=True, eq=False)
-class ParquetChunks:
-    """Rows of a parquet file, or of all parquet files of a folder in the order of their names.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-    columns : tuple of str, optional
-        Columns to read, in this order. If None, the columns of the first file.
-    rows : int, optional
-        Number of rows of a chunk. If None, a chunk has about 64 MiB in double precision.
-    """
-
-    path: Path
-    columns: tuple[str, ...] | None = None
-    rows: int | None = None
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        parquet = optional_import("pyarrow.parquet", "reading a parquet file")
-        columns = self.columns
-        for file in self.files():
-            with parquet.ParquetFile(arrow_file(file)) as table:
-                names = table.schema_arrow.names
-                columns = columns or tuple(names)
-                check_columns(columns, names, file.name)
-                n_rows = self.rows or chunk_rows(len(columns))
-                for batch in parquet_batches(table, n_rows, list(columns)):
-                    yield batch_to_array(batch.select(list(columns)), file)
-
-    def files(self) -> list[Path]:
-        """Return the files to read."""
-        files = sorted(self.path.glob("*.parquet")) if self.path.is_dir() else [self.path]
-        if not files:
-            raise FileNotFoundError(f"the folder {self.path} contains no parquet file")
-        return files
-
-
-@dataclass(frozen=True, eq=False)
-class ArrowChunks:
-    """Rows of an arrow or feather file, one chunk per record batch.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str, optional
-        Columns to read, in this order. If None, all.
-    """
-
-    path: Path
-    columns: tuple[str, ...] | None = None
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        with open_arrow(self.path) as reader:
-            columns = list(self.columns or reader.schema.names)
-            for batch in iter_batches(reader):
-                yield batch_to_array(batch.select(columns), self.path)
+def parquet_files(path: Path) -> list[Path]:
+    """Return a parquet file, or all parquet files of a folder in the order of their names."""
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise FileNotFoundError(f"the folder {path} contains no parquet file")
+    return files
 
 
 def open_arrow(path: Path) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
@@ -168,60 +116,21 @@ def check_declared_rows(content: Any, found: int) -> None:
         raise OSError(f"{declared} rows are declared, {found} were found")
 
 
-def check_columns(columns: Iterable[str], names: Iterable[str], source: str) -> None:
-    """Raise if a file does not have all columns."""
-    known = set(names)
-    for name in columns:
-        if name not in known:
-            raise ValueError(
-                f"{source} has no column {name!r}; all files need the columns {', '.join(columns)}"
-            )
-
-
-def batch_to_array(batch: pa.RecordBatch, file: Path) -> np.ndarray:
-    """Convert a record batch of numeric columns to an array of shape (n_rows, n_columns)."""
-    columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"column {name!r} of {file.name} contains {column.type}, not numbers; select columns with"
-                " ParquetChunks(path, columns=...)"
-            ) from error
-    return np.column_stack(columns)
-
-
 def as_chunks(X: Any) -> Iterable[Any] | None:
     """Return the chunks of a stream, or None if ``X`` is an array in memory.
 
-    A stream is a :class:`numpy.memmap`, the path of a parquet, arrow or npy file, a list of two-dimensional
-    arrays, an iterator, or any other iterable that is not array-like.
+    A stream is a :class:`numpy.memmap`, a list of two-dimensional arrays, an iterator, or any other iterable
+    that is not array-like.
     """
     if isinstance(X, np.memmap):
         return SlicedChunks(X)
     if isinstance(X, (str, Path)):
-        return _chunks_of_path(Path(X))
+        raise TypeError(f"rows are needed, got the path {str(X)!r}; pass read(path, stream=True).array")
     if isinstance(X, (list, tuple)):
         return X if len(X) and getattr(X[0], "ndim", 0) == 2 else None
     if hasattr(X, "__array__") or hasattr(X, "shape") or hasattr(X, "dtype") or not isinstance(X, Iterable):
         return None
     return X
-
-
-def _chunks_of_path(path: Path) -> Iterable[Any]:
-    if not path.exists():
-        raise FileNotFoundError(f"file {path} does not exist")
-    if path.suffix == ".npy":
-        return SlicedChunks(np.load(path, mmap_mode="r", allow_pickle=False))
-    if path.is_dir() or path.suffix in (".parquet", ".pq"):
-        return ParquetChunks(path)
-    if path.suffix in (".arrow", ".feather", ".ipc"):
-        return ArrowChunks(path)
-    raise ValueError(
-        f"{path.name} is not a parquet, arrow or npy file; use eigenscape.read(path, stream=True).array, or"
-        " pass an iterable of chunks"
-    )
 
 
 def can_repeat(chunks: Iterable[Any]) -> bool:

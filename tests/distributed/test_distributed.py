@@ -230,6 +230,15 @@ def test_the_model_is_one_node_of_the_graph() -> None:
     assert sum(str(key).startswith("eigenscape-shared") for key in dict(lazy.__dask_graph__())) == 1
 
 
+@pytest.mark.parametrize("cls", [es.LocallyLinearEmbedding, es.PCA, es.ManifoldParzen])
+def test_dask_sees_the_fitted_attributes_of_a_model(cls: type) -> None:
+    """Dask takes a dataclass to be its fields: two models with equal parameters would have the same key."""
+    model, other = cls().fit(X[:60]), cls().fit(X[60:120])
+    assert dask.base.tokenize(model) == dask.base.tokenize(model) != dask.base.tokenize(other)
+    found, _ = dask.compute(model, da.ones(3))
+    assert vars(found).keys() == vars(model).keys()
+
+
 def test_an_unfitted_model_says_so_at_once() -> None:
     with pytest.raises(NotFittedError):
         es.PCA(2).transform(cut(X))

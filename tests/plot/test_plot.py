@@ -18,7 +18,7 @@ from eigenscape._palette import DENSE, MUTED, category_colors
 from eigenscape.plot._figure import PALETTE
 from eigenscape.plot.diagnostics import eigengap
 from eigenscape.plot.thumbnails import select_apart
-from eigenscape.quality import procrustes
+from eigenscape.quality import perturbation_stability, procrustes
 
 PLANE = KernelPCA().fit(np.random.default_rng(0).random((20, 2)))
 
@@ -363,6 +363,29 @@ def test_compare_has_one_colour_bar(iris, model):
     assert len(figure.axes) == 3
     assert [ax.get_title().split("\n")[0] for ax in figure.axes[:2]] == ["PCA", "map 2"]
     draw(figure)
+
+
+# --- stability ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_stability_shows_movements_and_the_curve(iris):
+    X = iris[0]
+    found = perturbation_stability(PCA(2), X, fraction=[0.1, 0.02], n_repeats=2, n_left_out=4)
+    figure = plot.stability(PCA(2).fit(X), found)
+    left, right = figure.axes[:2]
+    shown = left.collections[-1]
+    assert np.allclose(np.sort(found.per_point), shown.get_array())
+    assert shown.get_sizes()[-1] > shown.get_sizes()[0]  # points that move are large
+    curve = right.containers[0].lines[0]
+    assert curve.get_xdata() == pytest.approx([0.02, 0.1])
+    assert curve.get_ydata() == pytest.approx([found.delta[1].value, found.delta[0].value])
+    draw(figure)
+    without = perturbation_stability(PCA(2), X, n_repeats=1, n_left_out=0)
+    histogram = plot.stability(PCA(2).fit(X), without).axes[1]
+    assert sum(bar.get_height() for bar in histogram.patches) == np.isfinite(without.per_point).sum()
+    with pytest.raises(ValueError, match="the embedding has 3 points, but the stability 150"):
+        plot.stability(np.zeros((3, 2)), found)
 
 
 # --- common ------------------------------------------------------------------------------------------------

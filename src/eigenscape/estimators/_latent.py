@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from eigenscape._parameters import check_count
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import check_input, check_weights, valid_rows
 from eigenscape.estimators._running import averaged, rowwise, running
@@ -21,16 +22,13 @@ from eigenscape.methods.ppca_fit import PPCAResult
 from eigenscape.methods.probabilistic_pca import Posterior, draw_samples
 
 
-class LatentMixin:
+class LatentMixin(Estimator):
     """``impute``, ``score_samples`` and ``score`` by the hooks ``_expected`` and ``_log_density``."""
 
     _sparse: str | None = None
     _no_sparse = "zeros and missing values are ambiguous; pass a dense array with NaN for missing values"
     _missing = True
     _has_embedding = False
-    verbose: bool
-    _match_dtype: Any
-    _check_fitted: Any
 
     def _expected(self, data: ObservedData) -> np.ndarray:
         """Compute the expectation (n, d) of samples given their observed values. A hook."""
@@ -104,9 +102,6 @@ class LatentMixin:
 class GaussianMixin(LatentMixin):
     """Methods of one model ``y = W x + mu + e`` with ``x ~ N(0, I)``; subclasses define ``_posterior``."""
 
-    _model_: Any
-    random_state: Seed
-
     def _posterior(self, data: ObservedData) -> Posterior:
         """Compute the posterior of the latent coordinates of samples. A hook."""
         raise NotImplementedError
@@ -149,9 +144,7 @@ class GaussianMixin(LatentMixin):
         posterior = self._posterior(data)
         return self._match_dtype(X, posterior.means), self._match_dtype(X, posterior.covariances(data.group))
 
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> np.ndarray:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
         """Draw samples from the model.
 
         Parameters

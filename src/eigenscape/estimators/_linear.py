@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape._progress import stage
+from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._rows import given_coordinates, validate_rows
 from eigenscape.estimators._running import rowwise
 from eigenscape.methods.component_count import NComponents
 
 
-class LinearMixin:
+class LinearMixin(Estimator):
     """``transform`` and ``inverse_transform`` by ``mean_``, ``components_`` and ``patterns_``.
 
     Estimators with other formulas implement the hooks ``_transform`` and ``_inverse``.
@@ -22,9 +23,6 @@ class LinearMixin:
 
     _sparse: str | None = None
     _no_sparse = "centring would make it dense; pass X.toarray()"
-    _match_dtype: Any
-    _check_fitted: Any
-    _n_features_out: Any
     mean_: np.ndarray
     components_: np.ndarray
     patterns_: np.ndarray

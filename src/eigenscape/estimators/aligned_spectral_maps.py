@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import GraphSolver, Seed
@@ -31,6 +32,7 @@ from eigenscape.solvers import NAMES
 _SPECTRUM = ("eigenvalues_", "residuals_", "solver_", "n_iter_")
 
 
+@with_constructor
 class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Maps of several tables in common coordinates: Laplacian eigenmaps of their graphs, coupled by links.
 
@@ -128,33 +130,20 @@ class AlignedSpectralMaps(Estimator, auto_wrap_output_keys=None):  # type: ignor
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    coupling: float | Literal["auto"] = "auto"
+    n_neighbors: int | None = None
+    metric: Metric = "euclidean"
+    affinity: KNNGraph | None = None
+    on_disconnected: Literal["connect", "raise"] = "connect"
+    eigen_solver: GraphSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _solvers = NAMES
     _has_embedding = False
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        coupling: float | Literal["auto"] = "auto",
-        n_neighbors: int | None = None,
-        metric: Metric = "euclidean",
-        affinity: KNNGraph | None = None,
-        on_disconnected: Literal["connect", "raise"] = "connect",
-        eigen_solver: GraphSolver = "auto",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.coupling = coupling
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.affinity = affinity
-        self.on_disconnected = on_disconnected
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None, *, links: Any = None) -> Self:
         """Fit the maps of all views.

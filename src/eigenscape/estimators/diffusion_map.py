@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenscape._parameters import NOT_NEGATIVE
+from eigenscape._parameters import NOT_NEGATIVE, with_constructor
 from eigenscape.estimators._affinity import (
     AffinityMixin,
     bind_affinity,
@@ -23,7 +23,7 @@ from eigenscape.options import Independence, Metric
 from eigenscape.pieces import Affinity, OnDisconnected
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class DiffusionMap(AffinityMixin, KernelEstimator):
     r"""Diffusion maps: coordinates whose distances are diffusion distances of a random walk.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_count, check_parameters
+from eigenscape._parameters import check_count, check_parameters, with_constructor
 from eigenscape.distributed import is_collection
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._rows import check_matrix
@@ -46,6 +47,7 @@ class DistortionStream:
         return values.astype(checked.dtype, copy=False)
 
 
+@with_constructor
 class DistortionDiscriminantAnalysis(BaseEstimator):
     r"""Robust features of a sequence by layers of oriented PCA.
 
@@ -121,25 +123,18 @@ class DistortionDiscriminantAnalysis(BaseEstimator):
     (61, 2)
     """
 
+    layers: Sequence[tuple[int, int, int]] = ((8, 8, 4), (8, 8, 4))
+    _: KW_ONLY
+    regularization: float | Literal["auto"] = "auto"
+    verbose: bool = False
+
     _method = Method(
         "distortion-discriminant-analysis", aliases=("dda",), scale_free=True, collections=False, command=""
     )
-    _layers_: list[Layer]
 
     verify = verify
     #: Windows of several rows are mapped.
     _row_by_row = False
-
-    def __init__(
-        self,
-        layers: Sequence[tuple[int, int, int]] = ((8, 8, 4), (8, 8, 4)),
-        *,
-        regularization: float | Literal["auto"] = "auto",
-        verbose: bool = False,
-    ) -> None:
-        self.layers = layers
-        self.regularization = regularization
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None, *, distorted: Any = None, layer_distorted: Any = None) -> Self:
         """Fit the layers.

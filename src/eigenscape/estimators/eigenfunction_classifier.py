@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._method import Method
 from eigenscape.estimators._running import rowwise, running
@@ -18,6 +20,7 @@ from eigenscape.estimators._weights import no_labels, split_labels
 _TEMPERATURES = np.logspace(-3, 1, 41)
 
 
+@with_constructor
 class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: ridge regression on eigenfunctions of all rows.
 
@@ -94,26 +97,16 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    _method = Method("eigenfunction-classifier", command="classify")
+    embedder: Any = None
+    _: KW_ONLY
+    n_functions: int | Literal["auto"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    class_weight: Any = None
+    prefit: bool = False
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def __init__(
-        self,
-        embedder: Any = None,
-        *,
-        n_functions: int | Literal["auto"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        class_weight: Any = None,
-        prefit: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.embedder = embedder
-        self.n_functions = n_functions
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.prefit = prefit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _method = Method("eigenfunction-classifier", command="classify")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the eigenfunctions to all rows and the classes to the labelled ones.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._eigen_ridge import EigenRidgeMixin, count_chunk
 from eigenscape.estimators._rows import check_matrix
 from eigenscape.estimators._running import rowwise, running
 
 
+@with_constructor
 class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
     r"""Semi-supervised regression: ridge regression on eigenfunctions of all rows.
 
@@ -79,22 +82,13 @@ class EigenfunctionRegressor(EigenRidgeMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        embedder: Any = None,
-        *,
-        n_functions: int | Literal["auto"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        prefit: bool = False,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.embedder = embedder
-        self.n_functions = n_functions
-        self.alpha = alpha
-        self.prefit = prefit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    embedder: Any = None
+    _: KW_ONLY
+    n_functions: int | Literal["auto"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    prefit: bool = False
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the eigenfunctions to all rows and the regression function to those with a value.

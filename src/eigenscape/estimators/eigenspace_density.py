@@ -6,6 +6,7 @@ See docs/decisions/estimators-density.md.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_count, check_enough, check_parameters
+from eigenscape._parameters import check_count, check_enough, check_parameters, with_constructor
 from eigenscape.estimators._embedder import check_embedder, copy_features
 from eigenscape.estimators._method import Method, Seed
 from eigenscape.estimators._rows import take_rows
@@ -42,6 +43,7 @@ class _Fold(NamedTuple):
     span: np.ndarray  # distances of the rows left out from the span
 
 
+@with_constructor
 class EigenspaceDensity(DensityMixin, BaseEstimator):
     r"""Density of coordinates by a mixture of Gaussians, and outliers by density and distance from the span.
 
@@ -119,32 +121,19 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
     (True, True)
     """
 
-    _method = Method("eigenspace-density", command="density")
+    embedder: Any = None
+    n_mixtures: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    reg_covar: float = 1e-3
+    span_distance: Literal["auto", "kernel", "inverse", "none"] = "auto"
+    contamination: float | Literal["auto"] = "auto"
+    cv: int = 3
+    prefit: bool = False
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def __init__(
-        self,
-        embedder: Any = None,
-        n_mixtures: int | Literal["auto"] = "auto",
-        *,
-        reg_covar: float = 1e-3,
-        span_distance: Literal["auto", "kernel", "inverse", "none"] = "auto",
-        contamination: float | Literal["auto"] = "auto",
-        cv: int = 3,
-        prefit: bool = False,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.embedder = embedder
-        self.n_mixtures = n_mixtures
-        self.reg_covar = reg_covar
-        self.span_distance = span_distance
-        self.contamination = contamination
-        self.cv = cv
-        self.prefit = prefit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _method = Method("eigenspace-density", command="density")
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Fit the embedder, the mixture of its coordinates, and the threshold of outliers.

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._parameters import with_constructor
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import fitting
 from eigenscape.exceptions import NoiseFloorWarning
-from eigenscape.methods.factor_analysis import FactorModel, factor_posterior, fit_factors
+from eigenscape.methods.factor_analysis import factor_posterior, fit_factors
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.probabilistic_pca import Posterior
 from eigenscape.methods.tuning import TUNING
 
 
-class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
+@with_constructor
+class FactorAnalysis(GaussianMixin, LinearMixin):
     r"""Factor analysis: a Gaussian model with latent coordinates and a noise variance for each feature.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -88,6 +90,13 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    tol: float = 1e-8
+    max_iter: int = 1000
+    random_state: Seed = 0
+    verbose: bool = False
+
     _shapes: ClassVar = {"noise_variance_": "features"}
     _method = Method(
         "factor-analysis",
@@ -101,22 +110,6 @@ class FactorAnalysis(GaussianMixin, LinearMixin, Estimator):
         "The coordinates are the posterior means of a Gaussian latent variable model with a noise"
         " variance for each feature."
     )
-    _model_: FactorModel
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        random_state: int | np.random.RandomState | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the maximum-likelihood model.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._method import Memory, Method, Seed
@@ -18,7 +19,7 @@ from eigenscape.methods.pivots import choose_pivots, fastmap
 from eigenscape.options import Metric
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class FastMap(KernelEstimator):
     r"""Coordinates along lines through pairs of distant points, each orthogonal to the earlier lines.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_gamma, check_parameters
+from eigenscape._parameters import check_gamma, check_parameters, with_constructor
 from eigenscape.dictionary.readers import RowReader
 from eigenscape.dictionary.source import PointArray, divided_source, kernel_source
 from eigenscape.distributed import check_in_memory
@@ -21,7 +21,7 @@ from eigenscape.estimators._dictionary import (
     select_members,
 )
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse, pairwise_kernel
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._rows import CheckedChunks, KeptChunks, check_input
 from eigenscape.estimators._running import available_if, by_blocks, fitting, running
 from eigenscape.exceptions import RankError
@@ -70,6 +70,7 @@ def _supports_single_pass(estimator: GreedySpectralEmbedding) -> bool:
     raise AttributeError(f"these parameters do not allow fitting to a stream: {reason}")
 
 
+@with_constructor
 class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     r"""Kernel PCA or spectral embedding with a dictionary selected in one pass over the data (Ouimet).
 
@@ -206,6 +207,22 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     (3, 2)
     """
 
+    n_components: int | None = 2
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    normalization: Literal["additive", "divisive"] | None = "additive"
+    dictionary: Dictionary | None = None
+    sum_to_one: bool | None = None
+    averages: Literal["implicit", "dictionary", "random"] = "implicit"
+    normalize_first: bool = False
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method(
         "greedy", aliases=("greedy-spectral-embedding",), streams="fit", memory=Memory(dictionary=True)
     )
@@ -214,44 +231,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
     _objects = True
     _pairwise_parameter = "kernel"
     _precomputed_means = "kernel"
-    _state_: DictionaryState
-    _stream_: KeptChunks | None
-    _embedding_: Any
 
     projection_error = projection_error
-
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        kernel: Any = "rbf",
-        normalization: Literal["additive", "divisive"] | None = "additive",
-        dictionary: Dictionary | None = None,
-        sum_to_one: bool | None = None,
-        averages: Literal["implicit", "dictionary", "random"] = "implicit",
-        normalize_first: bool = False,
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        inverse: Literal["auto", "fixed-point", "ridge"] | Inverse = "auto",
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.normalization = normalization
-        self.dictionary = dictionary
-        self.sum_to_one = sum_to_one
-        self.averages = averages
-        self.normalize_first = normalize_first
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.inverse = inverse
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @by_blocks("dictionary.fit")
     def fit(self, X: Any, y: object = None) -> Self:
@@ -260,10 +241,10 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or a stream
-            A stream is a :class:`numpy.memmap`, the path of a parquet or npy file, a list of arrays, or any
-            iterable of chunks of rows. It is never held in memory as a whole and is read twice, an iterator
-            only once. A dask array or dataframe is processed on its workers, and ``embedding_`` is then a
-            dask array.
+            A stream is a :class:`numpy.memmap`, the chunks of a file (``read(path, stream=True).array``), a
+            list of arrays, or any iterable of chunks of rows. It is never held in memory as a whole and is
+            read twice, an iterator only once. A dask array or dataframe is processed on its workers, and
+            ``embedding_`` is then a dask array.
         y : ignored
             Not used, present for API consistency.
 
@@ -273,7 +254,8 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         """
         with fitting(self):
             options = self._options()
-            self._stream_ = self._embedding_ = None
+            self._stream_: KeptChunks | None = None
+            self._embedding_: Any = None
             check_in_memory(self, X)
             chunks = None if self._is_precomputed() else as_chunks(X)
             if chunks is not None:

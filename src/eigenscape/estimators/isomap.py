@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 import numpy as np
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
@@ -24,7 +25,7 @@ from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import Order
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class Isomap(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Isomap: classical MDS of geodesic distances.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from eigenscape._numbers import as_contiguous_float64
-from eigenscape._parameters import check_choice, check_enough, check_parameters
+from eigenscape._parameters import check_choice, check_enough, check_parameters, with_constructor
 from eigenscape._progress import stage
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._graph import Vertices, vertices
@@ -34,6 +35,7 @@ from eigenscape.quality.edge_distortion import distortion
 _DEFAULT_KERNELS = 64
 
 
+@with_constructor
 class KernelEigenmap(Estimator):
     r"""A continuous map from the space of the data that is smooth on a graph, and its inverse.
 
@@ -173,50 +175,29 @@ class KernelEigenmap(Estimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_kernels: int | Literal["auto"] | None = None
+    kernels: LocalKernels | None = None
+    correction: Correction = "reweighted"
+    posterior: bool = True
+    basis: Literal["kernels", "features"] = "kernels"
+    eigen_solver: Literal["auto", "dense", "iterative"] | Solver = "auto"  # type: ignore[assignment]
+    inverse: Literal["refined", "blocks"] = "refined"
+    n_neighbors: int | None = None
+    affinity: Graph | None = None
+    regularization: float = 0.0
+    on_disconnected: Literal["connect", "whole", "raise"] = "connect"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _edge_weights = "inverse"
     metric = "euclidean"
     _method = Method("kernel-eigenmap")
     _meaning = "The coordinates are smooth functions of the rows that keep neighbours close."
     _solvers = ("auto", "dense", "iterative")
     _no_sparse = "kernels need dense rows; set basis='features' or pass X.toarray()"
-    _map_: FeatureMap | AffineMixture
-    eigen_solver: Literal["auto", "dense", "iterative"] | Solver  # type: ignore[assignment]
-    _inverse_: dict[str, tuple[AffineMixture, float]]  # inverse and error, by the parameter inverse
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_kernels: int | Literal["auto"] | None = None,
-        kernels: LocalKernels | None = None,
-        correction: Correction = "reweighted",
-        posterior: bool = True,
-        basis: Literal["kernels", "features"] = "kernels",
-        eigen_solver: Literal["auto", "dense", "iterative"] | Solver = "auto",
-        inverse: Literal["refined", "blocks"] = "refined",
-        n_neighbors: int | None = None,
-        affinity: Graph | None = None,
-        regularization: float = 0.0,
-        on_disconnected: Literal["connect", "whole", "raise"] = "connect",
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_kernels = n_kernels
-        self.kernels = kernels
-        self.correction = correction
-        self.posterior = posterior
-        self.basis = basis
-        self.eigen_solver = eigen_solver
-        self.inverse = inverse
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.regularization = regularization
-        self.on_disconnected = on_disconnected
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @by_blocks("sample_fit.fit_without_graph")
     def fit(self, X: Any, y: object = None, *, graph: Any = None) -> Self:
@@ -247,7 +228,7 @@ class KernelEigenmap(Estimator):
             else:
                 solution, Y = self._fit_kernels(graph_data, *given)
             self._to_invert_ = rows_to_invert(graph_data.points, Y, vars(self).get("n_kernels_", 1))
-            self._inverse_ = {}
+            self._inverse_: dict[str, tuple[AffineMixture, float]] = {}  # and its error, by ``inverse``
             self.embedding_ = self._match_dtype(rows, graph_data.samples(Y))
             self.eigenvalues_, self.residuals_ = solution.eigenvalues, solution.residuals
             self.rank_, self.n_iter_ = solution.rank, solution.n_iter
@@ -282,7 +263,7 @@ class KernelEigenmap(Estimator):
         result = feature_map(
             graph_data.points, graph_data.W, graph_data.degree, self.n_components, self.correction
         )
-        self._map_ = result
+        self._map_: FeatureMap | AffineMixture = result
         return result.transformation, result(graph_data.points)
 
     def _fit_kernels(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
-from eigenscape._parameters import check_gamma
+from eigenscape._parameters import check_gamma, with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted, width_attributes
 from eigenscape.estimators._dictionary import (
     TrainingRows,
@@ -26,7 +26,7 @@ from eigenscape.options import Dictionary, Inverse
 from eigenscape.solvers import Order
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class KernelPCA(InverseMixin, KernelEstimator):
     r"""Principal components in the feature space of a kernel.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
@@ -27,7 +28,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class LandmarkMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Classical MDS of a few landmarks, by the distances to which all other points are placed.
 

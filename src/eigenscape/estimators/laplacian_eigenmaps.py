@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._affinity import (
     AffinityMixin,
     affinity_matrix,
@@ -26,7 +27,7 @@ from eigenscape.options import Anchors, Dictionary, Independence, Metric
 from eigenscape.pieces import OnDisconnected
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class LaplacianEigenmaps(InverseMixin, AffinityMixin, KernelEstimator):
     r"""Laplacian eigenmaps: the smoothest functions on a neighbourhood graph as coordinates.
 

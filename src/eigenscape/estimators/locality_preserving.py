@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigenscape._parameters import check_enough
-from eigenscape.estimators._base import Estimator
+from eigenscape._parameters import check_enough, with_constructor
 from eigenscape.estimators._graph import neighbor_affinity, vertices, with_loops
 from eigenscape.estimators._linear import LinearMixin, check_rows
 from eigenscape.estimators._method import Method
@@ -21,8 +20,8 @@ from eigenscape.quality.edge_distortion import distortion
 from eigenscape.solvers.pairs import canonical_signs
 
 
-@dataclass(eq=False, repr=False)
-class LocalityPreservingProjection(LinearMixin, Estimator):
+@with_constructor
+class LocalityPreservingProjection(LinearMixin):
     r"""The linear map that varies least along the edges of the neighbourhood graph.
 
     With edge weights :math:`W` and degrees :math:`D` it finds directions :math:`a` in the space of the data

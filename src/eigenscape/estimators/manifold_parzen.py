@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import NOT_NEGATIVE, check_count, check_enough, check_parameters
+from eigenscape._parameters import NOT_NEGATIVE, check_count, check_enough, check_parameters, with_constructor
 from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
 from eigenscape.estimators._running import averaged, rowwise, running
@@ -22,6 +23,7 @@ from eigenscape.methods.manifold_parzen import ParzenDensity, choose_parameters,
 _NEIGHBORS, _COMPONENTS, _NOISES = (5, 10, 20, 40, 80), (0, 1, 2, 3, 5, 8, 12), np.geomspace(0.02, 5, 9)
 
 
+@with_constructor
 class ManifoldParzen(DensityMixin, BaseEstimator):
     r"""Density by Gaussians along the local tangents of the data (manifold Parzen windows).
 
@@ -84,28 +86,17 @@ class ManifoldParzen(DensityMixin, BaseEstimator):
     True
     """
 
-    _limits: ClassVar = {"n_components": NOT_NEGATIVE}
+    n_neighbors: int | Literal["auto"] = "auto"
+    n_components: int | Literal["auto"] = "auto"
+    noise: float | Literal["auto"] = "auto"
+    _: KW_ONLY
+    cv: int = 3
+    max_rows: int = 1000
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def __init__(
-        self,
-        n_neighbors: int | Literal["auto"] = "auto",
-        n_components: int | Literal["auto"] = "auto",
-        noise: float | Literal["auto"] = "auto",
-        *,
-        cv: int = 3,
-        max_rows: int = 1000,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.noise = noise
-        self.cv = cv
-        self.max_rows = max_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _limits: ClassVar = {"n_components": NOT_NEGATIVE}
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Fit the density.

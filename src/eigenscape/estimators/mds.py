@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
@@ -19,7 +20,7 @@ from eigenscape.options import Metric
 from eigenscape.solvers import Order
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
     r"""Coordinates whose distances approximate the given distances.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator
 from eigenscape.estimators._distances import bind_distance
 from eigenscape.estimators._landmarks import (
@@ -22,7 +23,7 @@ from eigenscape.options import Landmarks, Metric
 from eigenscape.solvers import Order
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class MetricMap(KernelEstimator):
     r"""Eigenvectors of inner products around one landmark, extended by a few reference points.
 

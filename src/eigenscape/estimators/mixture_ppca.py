@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +12,11 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenscape._parameters import check_count, check_enough
+from eigenscape._parameters import check_count, check_enough, with_constructor
 from eigenscape._progress import stage
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import LatentMixin, training_samples, warn_if_stopped
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import by_blocks, fitting, rowwise, running
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.mixture_ppca import (
@@ -37,7 +37,8 @@ from eigenscape.methods.probabilistic_pca import EMResult, orthonormal_direction
 from eigenscape.solvers import SolverConfig
 
 
-class MixturePPCA(LatentMixin, Estimator):
+@with_constructor
+class MixturePPCA(LatentMixin):
     r"""Mixture of probabilistic PCA models: several planes, with the membership of each sample.
 
     Maximises the likelihood of :math:`p(y) = \sum_k \pi_k N(y; \mu_k, W_k W_k' + \sigma_k^2 I)` by EM that
@@ -108,6 +109,16 @@ class MixturePPCA(LatentMixin, Estimator):
     [0, 1]
     """
 
+    n_mixtures: int = 2
+    n_components: int = 2
+    _: KW_ONLY
+    n_init: int = 5
+    noise_floor: float = 1e-6
+    tol: float = 1e-7
+    max_iter: int = 500
+    random_state: Seed = 0
+    verbose: bool = False
+
     _shapes: ClassVar = {
         "weights_": "mixtures",
         "means_": "mixtures features",
@@ -118,28 +129,6 @@ class MixturePPCA(LatentMixin, Estimator):
     }
     _method = Method("mixture-ppca", aliases=("mppca",), clusters="n_mixtures", memory=Memory(copies=6.5))
     _meaning = "The coordinates are posterior means of a mixture of probabilistic PCA models."
-    _mixture_: Mixture
-
-    def __init__(
-        self,
-        n_mixtures: int = 2,
-        n_components: int = 2,
-        *,
-        n_init: int = 5,
-        noise_floor: float = 1e-6,
-        tol: float = 1e-7,
-        max_iter: int = 500,
-        random_state: int | np.random.RandomState | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_mixtures = n_mixtures
-        self.n_components = n_components
-        self.n_init = n_init
-        self.noise_floor = noise_floor
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
 
     @by_blocks("mixture.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -270,9 +259,7 @@ class MixturePPCA(LatentMixin, Estimator):
         """Compute the Akaike information criterion on ``X``; lower is better."""
         return float(-2 * self.score_samples(X).sum() + 2 * n_parameters(self._mixture_))
 
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw samples from the model.
 
         Parameters

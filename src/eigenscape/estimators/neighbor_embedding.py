@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
-from eigenscape._parameters import Limits
+from eigenscape._parameters import Limits, with_constructor
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
 from eigenscape.estimators._method import Method, Seed
@@ -21,6 +22,7 @@ _START_TOL = 1e-6
 _NEIGHBORS = 15
 
 
+@with_constructor
 class NeighborEmbedding(Estimator):
     r"""Pictures of clusters: attraction along the edges of a graph, repulsion between all points.
 
@@ -111,6 +113,19 @@ class NeighborEmbedding(Estimator):
     (1297, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    exaggeration: float = 1.0
+    metric: Metric = "euclidean"
+    graph: KNNGraph | None = None
+    on_disconnected: Literal["connect", "raise"] = "connect"
+    max_iter: int = 500
+    tol: float = 1e-3
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("neighbor-embedding")
     _meaning = (
         "Neighbours attract each other and all points repel each other; distances between clusters"
@@ -118,33 +133,6 @@ class NeighborEmbedding(Estimator):
     )
     _pairwise_parameter = "metric"
     _limits: ClassVar = {"n_components": Limits(1, below=3)}
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = None,
-        exaggeration: float = 1.0,
-        metric: Metric = "euclidean",
-        graph: KNNGraph | None = None,
-        on_disconnected: Literal["connect", "raise"] = "connect",
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.exaggeration = exaggeration
-        self.metric = metric
-        self.graph = graph
-        self.on_disconnected = on_disconnected
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
         options = LayoutOptions(float(self.exaggeration), self.max_iter, float(self.tol), self.n_jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape._numbers import check_symmetric
-from eigenscape._parameters import check_enough
+from eigenscape._parameters import check_enough, with_constructor
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
@@ -27,7 +27,7 @@ from eigenscape.options import Metric, Ordinal
 from eigenscape.pieces import split_graph
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class OrdinalMDS(Estimator):
     r"""Coordinates whose distances have the same order as the dissimilarities.
 

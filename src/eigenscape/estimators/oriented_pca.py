@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from eigenscape.eigenfunctions import Embedding
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._base import KernelEstimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
 from eigenscape.estimators._method import Memory, Method
@@ -29,6 +29,7 @@ from eigenscape.quality.pair_moments import PairMoments
 from eigenscape.solvers.pairs import canonical_signs
 
 
+@with_constructor
 class OrientedPCA(LinearMixin, KernelEstimator):
     r"""Directions along which the signal varies much and the noise little.
 
@@ -106,6 +107,11 @@ class OrientedPCA(LinearMixin, KernelEstimator):
     True
     """
 
+    n_components: int | None = 2
+    _: KW_ONLY
+    criterion: Criterion = "quotient"
+    regularization: float | Literal["auto"] = "auto"
+
     _method = Method(
         "oriented-pca",
         aliases=("opca",),
@@ -115,18 +121,6 @@ class OrientedPCA(LinearMixin, KernelEstimator):
         groups=True,
         memory=Memory(copies=5),
     )
-    _model_: Embedding | OrientedLoss
-
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        criterion: Criterion = "quotient",
-        regularization: float | Literal["auto"] = "auto",
-    ) -> None:
-        self.n_components = n_components
-        self.criterion = criterion
-        self.regularization = regularization
 
     def _described(self) -> Method:
         return self._method if self.criterion == "quotient" else replace(self._method, scale_free=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import POSITIVE
+from eigenscape._parameters import POSITIVE, with_constructor
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._embedder import check_embedder, fit_embedder
@@ -23,6 +24,7 @@ from eigenscape.pieces import PiecewiseEmbedding
 from eigenscape.quality.loss import map_loss
 
 
+@with_constructor
 class ParametricMap(Estimator):
     r"""Coordinates of any embedder as a regression on the rows: small, fast and without training rows.
 
@@ -85,28 +87,17 @@ class ParametricMap(Estimator):
     True
     """
 
-    _limits: ClassVar = {"gamma": POSITIVE}
+    embedder: Any = None
+    regressor: Any = None
+    _: KW_ONLY
+    n_features: int = 1000
+    gamma: float | Literal["auto"] = "auto"
+    prefit: bool = False
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def __init__(
-        self,
-        embedder: Any = None,
-        regressor: Any = None,
-        *,
-        n_features: int = 1000,
-        gamma: float | Literal["auto"] = "auto",
-        prefit: bool = False,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.embedder = embedder
-        self.regressor = regressor
-        self.n_features = n_features
-        self.gamma = gamma
-        self.prefit = prefit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _limits: ClassVar = {"gamma": POSITIVE}
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Fit the embedder, and the regression of its coordinates on the rows.

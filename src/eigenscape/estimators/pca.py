@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_parameters
+from eigenscape._parameters import check_parameters, with_constructor
 from eigenscape._progress import stage
 from eigenscape.estimators._base import KernelEstimator
 from eigenscape.estimators._linear import LinearMixin, check_n_components
-from eigenscape.estimators._method import DenseSolver, Memory, Method
+from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._rows import check_input, check_weights
 from eigenscape.estimators._running import averaged, by_blocks, fitting, running
 from eigenscape.kernels.base import BoundKernel
@@ -38,6 +39,7 @@ from eigenscape.operators.centered_rows import as_product_operand
 from eigenscape.quality.pair_moments import PairMoments
 
 
+@with_constructor
 class PCA(LinearMixin, KernelEstimator):
     r"""Principal component analysis: directions of largest variance.
 
@@ -132,30 +134,17 @@ class PCA(LinearMixin, KernelEstimator):
     0.101
     """
 
+    n_components: int | float | Literal["mle"] | None = 2
+    _: KW_ONLY
+    whiten: bool = False
+    eigen_solver: DenseSolver = "auto"
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("pca", linear=True, streams="partial_fit", memory=Memory(copies=1.5))
     _meaning = "It projects the rows on the directions of largest variance."
     _sparse = "csr"
-    _axes_: PrincipalAxes
-    _scale_: np.ndarray | float  # divides the coordinates
-    _rows_: CenteredRows | None  # training samples; None after partial_fit
-    _moments_: ScatterMoments | None  # mean and scatter matrix; None after fit
-
-    def __init__(
-        self,
-        n_components: int | float | Literal["mle"] | None = 2,
-        *,
-        whiten: bool = False,
-        eigen_solver: DenseSolver = "auto",
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.whiten = whiten
-        self.eigen_solver = eigen_solver
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @by_blocks("pca.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -183,8 +172,9 @@ class PCA(LinearMixin, KernelEstimator):
             n_components = check_n_components(self.n_components, n_samples, X.shape[1])
             rows = _center(X, weights, self.n_jobs)
             axes, coordinates = pca(rows, n_components, solver)
-            self._rows_ = CenteredRows(rows.X, rows.mean, weights)  # without the cached transpose
-            self._moments_ = None
+            # Training samples, without the cached transpose, or their moments after partial_fit.
+            self._rows_: CenteredRows | None = CenteredRows(rows.X, rows.mean, weights)
+            self._moments_: ScatterMoments | None = None
             self._set_attributes(axes)
             self.embedding_ = self._match_dtype(X, coordinates / self._scale_ if self.whiten else coordinates)
         return self

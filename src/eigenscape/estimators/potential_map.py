@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenscape import _memory
-from eigenscape._parameters import check_count
+from eigenscape._parameters import check_count, with_constructor
 from eigenscape._warnings import warn
 from eigenscape.estimators._base import Estimator, FitResult
 from eigenscape.estimators._graph import given_neighborhood, neighborhood_graph
@@ -18,6 +19,7 @@ from eigenscape.options import KNNGraph, Metric
 from eigenscape.pieces import split_graph
 
 
+@with_constructor
 class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
 
@@ -111,38 +113,23 @@ class PotentialMap(Estimator):
     (5, 2)
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    n_landmarks: int = 1000
+    metric: Metric = "euclidean"
+    graph: KNNGraph | None = None
+    on_disconnected: Literal["connect", "raise"] = "connect"
+    max_iter: int = 300
+    tol: float = 1e-5
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
     _method = Method("potential-map", memory=Memory(cells=True))
     _meaning = "Distances on the map approximate differences of the logarithms of diffusion probabilities."
     _pairwise_parameter = "metric"
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
-        n_landmarks: int = 1000,
-        metric: Metric = "euclidean",
-        graph: KNNGraph | None = None,
-        on_disconnected: Literal["connect", "raise"] = "connect",
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.n_landmarks = n_landmarks
-        self.metric = metric
-        self.graph = graph
-        self.on_disconnected = on_disconnected
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _embed(self, X: Any) -> FitResult:
         options = self._options()

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenscape._parameters import with_constructor
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._latent import GaussianMixin, training_samples, warn_if_stopped
 from eigenscape.estimators._linear import LinearMixin, check_rank
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import by_blocks, fitting
 from eigenscape.exceptions import NoiseFloorWarning
 from eigenscape.methods.observed_data import ObservedData
 from eigenscape.methods.ppca_fit import PPCAOptions, PPCASamples, WeightedSamples, fit_ppca
 from eigenscape.methods.probabilistic_pca import (
-    LatentGaussian,
     Posterior,
     compute_posterior,
     orthonormal_directions,
@@ -25,7 +25,8 @@ from eigenscape.methods.probabilistic_pca import (
 from eigenscape.methods.tuning import TUNING
 
 
-class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
+@with_constructor
+class ProbabilisticPCA(GaussianMixin, LinearMixin):
     r"""PCA as a Gaussian model with latent coordinates: likelihoods, missing values, sampling.
 
     Maximises the likelihood of :math:`y = W x + \mu + \epsilon`, :math:`x \sim N(0, I)`, :math:`\epsilon \sim
@@ -100,26 +101,16 @@ class ProbabilisticPCA(GaussianMixin, LinearMixin, Estimator):
     2
     """
 
+    n_components: int | Literal["bayes", "mle"] = 2
+    _: KW_ONLY
+    method: Literal["auto", "closed", "em"] = "auto"
+    tol: float = 1e-8
+    max_iter: int = 1000
+    random_state: Seed = 0
+    verbose: bool = False
+
     _method = Method("probabilistic-pca", aliases=("ppca",), linear=True, memory=Memory(copies=5))
     _meaning = "The coordinates are the posterior means of a Gaussian latent variable model."
-    _model_: LatentGaussian
-
-    def __init__(
-        self,
-        n_components: int | Literal["bayes", "mle"] = 2,
-        *,
-        method: Literal["auto", "closed", "em"] = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        random_state: int | np.random.RandomState | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
 
     @by_blocks("ppca.fit")
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenscape._parameters import with_constructor
 from eigenscape._warnings import warn
-from eigenscape.estimators._base import Estimator
 from eigenscape.estimators._linear import LinearMixin, check_rank, check_rows
-from eigenscape.estimators._method import Memory, Method
+from eigenscape.estimators._method import Memory, Method, Seed
 from eigenscape.estimators._running import fitting
 from eigenscape.methods.projection_pursuit import (
     INDICES,
@@ -24,7 +25,8 @@ from eigenscape.methods.projection_pursuit import (
 from eigenscape.solvers.pairs import canonical_signs
 
 
-class ProjectionPursuit(LinearMixin, Estimator):
+@with_constructor
+class ProjectionPursuit(LinearMixin):
     r"""The least normal projections of the data, one at a time.
 
     On whitened data :math:`z` (mean zero, unit covariance) finds unit vectors
@@ -101,6 +103,15 @@ class ProjectionPursuit(LinearMixin, Estimator):
     True
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    index: Literal["negentropy", "kurtosis", "friedman-tukey"] | Callable[[np.ndarray], float] = "negentropy"
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: Seed = 0
+    verbose: bool = False
+
     _method = Method(
         "projection-pursuit",
         aliases=("pursuit",),
@@ -110,26 +121,6 @@ class ProjectionPursuit(LinearMixin, Estimator):
         memory=Memory(copies=4),
     )
     _meaning = "The coordinates are the projections with the least Gaussian distributions."
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        index: Literal["negentropy", "kurtosis", "friedman-tukey"]
-        | Callable[[np.ndarray], float] = "negentropy",
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.index = index
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Find the directions.

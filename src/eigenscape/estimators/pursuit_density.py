@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenscape._parameters import check_count, check_enough, check_parameters
+from eigenscape._parameters import check_count, check_enough, check_parameters, with_constructor
 from eigenscape._progress import reporting
 from eigenscape._warnings import warn
 from eigenscape.estimators._method import Seed
@@ -21,6 +22,7 @@ from eigenscape.methods.projection_pursuit import INDICES, AnalyticObjective, pu
 from eigenscape.methods.pursuit_density import PursuitDensity, fit_marginal
 
 
+@with_constructor
 class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
     r"""A normal density, corrected along the projections that are least normal.
 
@@ -82,29 +84,18 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
     ((3, 5), (200,))
     """
 
+    n_components: int | None = None
+    _: KW_ONLY
+    min_gain: float = 0.01
+    index: Literal["negentropy", "kurtosis", "friedman-tukey"] = "negentropy"
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-6
+    random_state: Seed = 0
+    verbose: bool = False
+
     verify = verify
     _check_rows = staticmethod(validate_rows)
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        min_gain: float = 0.01,
-        index: Literal["negentropy", "kurtosis", "friedman-tukey"] = "negentropy",
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        random_state: Seed = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.min_gain = min_gain
-        self.index = index
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Estimate the density.
@@ -183,9 +174,7 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
         """
         return float(self.score_samples(X).mean())
 
-    def sample(
-        self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None
-    ) -> np.ndarray:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
         """Draw samples from the model.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenscape._numbers import check_numbers, without_mask
-from eigenscape._parameters import NOT_NEGATIVE, Limits, check_parameters
+from eigenscape._parameters import NOT_NEGATIVE, Limits, check_parameters, with_constructor
 from eigenscape._progress import reporting
 from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
@@ -18,6 +19,7 @@ from eigenscape.estimators._verify import verify
 from eigenscape.methods.pursuit_regression import PursuitOptions, fit_pursuit_regression
 
 
+@with_constructor
 class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     r"""Regression by a sum of smooth functions of projections.
 
@@ -81,30 +83,19 @@ class ProjectionPursuitRegressor(RegressorMixin, BaseEstimator):
     True
     """
 
+    n_terms: int = 5
+    _: KW_ONLY
+    cv: int | None = 5
+    min_gain: float = 0.005
+    n_init: int = 5
+    max_iter: int = 30
+    tol: float = 1e-3
+    random_state: Seed = 0
+    verbose: bool = False
+
     verify = verify
     _check_rows = staticmethod(validate_rows)
     _limits: ClassVar = {"n_init": NOT_NEGATIVE, "min_gain": Limits(0, below=1)}
-
-    def __init__(
-        self,
-        n_terms: int = 5,
-        *,
-        cv: int | None = 5,
-        min_gain: float = 0.005,
-        n_init: int = 5,
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        random_state: Seed = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_terms = n_terms
-        self.cv = cv
-        self.min_gain = min_gain
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the regression function.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from eigenscape._parameters import with_constructor
 from eigenscape.estimators._affinity import AffinityMixin, affinity_matrix, bind_affinity, given_affinity
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._clusters import (
@@ -36,7 +37,7 @@ from eigenscape.pieces import OnDisconnected
 AssignLabels = Literal["kmeans", "discretize", "cluster_qr", "threshold", "recursive"]
 
 
-@dataclass(eq=False, repr=False)
+@with_constructor
 class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     r"""Spectral clustering: clusters from the eigenfunctions of the normalised affinity.
 

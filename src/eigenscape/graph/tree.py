@@ -37,11 +37,19 @@ class TreeIndex(RowSearch):
         self.n_points = len(self.X)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_tree"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_tree", "_few")}
 
     @cached_property
     def _tree(self) -> KDTree:
         return KDTree(self.X)  # fast to build, and identical in a loaded model
+
+    @cached_property
+    def _few(self) -> BlockIndex | None:
+        """Blocks of the same points if these are few: one query takes less time than in a tree."""
+        return self._as_blocks() if self.power == 2 and self.n_points <= TUNING.few_points else None
+
+    def _as_blocks(self) -> BlockIndex:
+        return BlockIndex(self.X, "euclidean", {}, self.n_jobs)
 
     def nearest(self, Y: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         Y = np.asarray(Y, dtype=np.float64)
@@ -134,6 +142,14 @@ class TreeIndex(RowSearch):
         row, column, length = (np.concatenate(part) for part in zip(*parts, strict=True))
         return distance_table(row, column, length, (Y.shape[0], self.n_points))
 
+    def search_edges(self, Y: Rows, k: int, reach: list[RadiusLevel]) -> sparse.csr_array:
+        if self._few is None:
+            return super().search_edges(Y, k, reach)
+        radii = np.empty(self.n_points)
+        for members, lengths, _ in reach:
+            radii[members] = lengths
+        return self._few.search_edges(Y, k, radii)
+
     def in_blocks(self) -> TreeIndex | BlockIndex:
         """Return an index of the same points whose search for pairs of groups far apart is the fastest.
 
@@ -141,7 +157,7 @@ class TreeIndex(RowSearch):
         """
         visited = TUNING.far_distances * 2.0 ** self.X.shape[1]
         if self.power == 2 and self.n_points < visited:
-            return BlockIndex(self.X, "euclidean", {}, self.n_jobs)
+            return self._as_blocks()
         return self
 
     def subset(self, which: np.ndarray) -> TreeIndex:

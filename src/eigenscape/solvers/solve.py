@@ -55,8 +55,9 @@ from eigenscape.solvers.semidefinite import (
 )
 
 #: Additional pairs of the Krylov iteration for principal eigenvalues, and its steps without Rayleigh-Ritz:
-#: fewer and wider products for a matrix that is recomputed.
-_STORED, _RECOMPUTED = (3, 7), (6, 4)
+#: fewer and wider products for a matrix that is recomputed. A stored matrix is multiplied by four columns at
+#: a time, so blocks are filled up.
+_STORED, _RECOMPUTED = (2, 7), (6, 4)
 
 _EPS = np.finfo(np.float64).eps
 #: Failures of the fit that is running, which raises them with its coordinates.
@@ -121,6 +122,8 @@ def _solve_principal(
         return SolverResult(*dense_eigh(as_dense(_whole_matrix(operator)), count, order), "dense")
     steps = solver.max_iter or (LONG if solver.method == "lanczos" else SHORT)
     guard, head_start = _RECOMPUTED if operator.storage == "blocked" else _STORED
+    if operator.storage == "dense":
+        guard += -(count + guard) % 4
     result = block_krylov(
         operator.matmat,
         m,

@@ -297,11 +297,16 @@ def measured(client, entry, name):
     return answer
 
 
-def test_density_and_novelty_are_measured_on_request(client):
+def test_density_novelty_and_predicted_labels_are_measured_on_request(client, digits):
     entry = fit(client, "kernel-pca")
     density, novelty = (floats(measured(client, entry, name)) for name in ("density", "novelty"))
     assert density.shape == novelty.shape == (240,)
     assert np.corrcoef(density, novelty)[0, 1] < -0.3  # rare rows are unusual
+    codes = np.frombuffer(measured(client, entry, "predicted").content, "<u2")
+    state = client.get("api/state").json()
+    classes = next(one for one in state["maps"] if one["id"] == entry["id"])["classes"]
+    labels = eigenscape.read(digits, label="digit").labels
+    assert (np.array(classes)[codes] == labels.astype(str)).mean() > 0.9
     assert client.get(f"api/maps/{entry['id']}/clusters").status_code == 404
 
 

@@ -199,6 +199,13 @@ def test_a_model_is_explored_with_its_own_rows_or_given_ones():
         (entry,) = client.get("api/state").json()["maps"]
         found = np.frombuffer(client.get(f"api/maps/{entry['id']}/coordinates").content, dtype="<f4")
         np.testing.assert_allclose(found.reshape(60, 2), model.embedding_, rtol=1e-5)
+        grid = client.get(f"api/maps/{entry['id']}/eigenfunction/1").json()
+        x = np.linspace(grid["extent"][0], grid["extent"][1], grid["nx"])
+        y = np.linspace(grid["extent"][2], grid["extent"][3], grid["ny"])
+        expected = model.transform([[x[5], y[9]]])[0, 1]
+        assert grid["values"][9 * grid["nx"] + 5] == pytest.approx(expected)
+        refused = client.get(f"api/maps/{entry['id']}/eigenfunction/2").json()["error"]
+        assert refused == "component must be an integer from 0 to 1, got '2'"
         names = {"X": X}
         exec(entry["python"], names)
         np.testing.assert_allclose(names["embedding"], model.embedding_, atol=1e-8)

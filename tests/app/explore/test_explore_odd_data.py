@@ -39,7 +39,7 @@ def test_the_first_map_of_one_column_has_one_coordinate():
 def fitted(folder, X, given):
     np.save(folder / "X.npy", X)
     request = {"method": "pca", "parameters": {"n_components": given}, "standardize": False}
-    return WorkerData(folder), {**request, "target": str(folder / "map")}
+    return WorkerData(folder), {**request, "target": str(folder / "map"), "names": list("abcd")}
 
 
 @pytest.mark.parametrize("given", [0.5, "mle"])
@@ -53,7 +53,7 @@ def test_measures_of_numbers_of_coordinates_that_are_rules(tmp_path, given):
     )
     data, request = fitted(tmp_path, X, given)
     fit_map(data, request)
-    assert np.isfinite(measure_map(data, request)["losses"]["loss_training"]).all()
+    assert np.isfinite(measure_map(data, request)["measures"]["losses"]["loss_training"]).all()
 
 
 def test_suggestions_do_not_claim_more_than_the_interval_of_the_dimension():

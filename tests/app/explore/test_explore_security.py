@@ -240,7 +240,7 @@ def test_bad_input_in_any_field_gives_a_message_and_the_server_stays_up(client):
     "address",
     [
         "api/maps/none/coordinates",
-        "api/maps/m1/compare/m1?axes=0,9",
+        "api/maps/m1/eigenfunction/0",
         "api/maps/m1/missing/99999",
         "api/maps/m1/compare/none",
         "api/columns/99",

@@ -482,6 +482,14 @@ def test_files_without_optional_packages(tmp_path: Path) -> None:
     assert all("install it with: pip install " in line for line in lines)
 
 
+@pytest.mark.process
+def test_reading_a_text_table_does_not_import_scikit_learn(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    code = "import sys, eigenscape; eigenscape.read(sys.argv[1]); print('sklearn' in sys.modules)"
+    command = [sys.executable, "-c", code, str(tmp_path / "a.csv")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 # --- distances and edges ------------------------------------------------------------------------------------
 
 

@@ -336,11 +336,14 @@ def test_what_happens_before_events_are_received_is_not_lost(page, browser, expl
 
 def test_colours_that_are_computed_on_request(page):
     page.choose("#color", "density")
-    page.wait_for("#message", "This is being computed")
     page.wait_for("#legend", "Log density on the map")
-    until(lambda: not page.find("#message").is_displayed(), "the message is removed", seconds=3)
     page.choose("#color", "novelty")
     page.wait_for("#legend", "Novelty")
+    page.choose("#color", "predicted")
+    page.wait_for("#message", "This is being computed")
+    page.wait_for("#legend", "Predicted label")
+    until(lambda: not page.find("#message").is_displayed(), "the message is removed", seconds=3)
+    until(lambda: page.count("#legend input[type=checkbox]") == 10, "an entry for each digit")
     fit(page, "spectral-clustering", n_clusters=3)
     page.wait_for("#caption-a", "SpectralClustering", seconds=90)
     page.choose("#color", "cluster")

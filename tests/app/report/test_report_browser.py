@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from cases import curve
 
-from eigenscape import PCA, Isomap, KernelPCA
+import eigenscape
+from eigenscape import PCA, Isomap, KernelPCA, LaplacianEigenmaps
 from eigenscape.app.io.table import Table
 from eigenscape.app.report import write_comparison, write_report
 
@@ -295,6 +296,72 @@ def test_a_selection_is_highlighted_in_all_maps(browser, tmp_path):
     assert colours != before
     assert colours[0] == colours[1] == colours[2]
     page.check_quiet()
+
+
+# --- placing ------------------------------------------------------------------------------------------------
+
+X_TREES = np.random.default_rng(1).normal([3.0, 100.0, -2.0], [1.0, 30.0, 0.2], (150, 3))
+STANDARD = (X_TREES - X_TREES.mean(axis=0)) / X_TREES.std(axis=0)
+
+
+def compact_of(model: Any, tmp_path: Path) -> Any:
+    eigenscape.save(model, tmp_path / "m.eigenscape", compact=40)
+    return eigenscape.load(tmp_path / "m.eigenscape")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PCA(2, whiten=True),
+        LaplacianEigenmaps(2, n_neighbors=20),
+        KernelPCA(3, kernel="poly", gamma=0.2),
+        KernelPCA(2, kernel="laplacian", gamma=0.1),
+        KernelPCA(2, kernel="cosine"),
+    ],
+    ids=["linear", "gaussian", "poly", "laplacian", "cosine"],
+)
+@pytest.mark.usefixtures("empty_charts")
+def test_the_page_places_a_pasted_row_as_transform_does(browser, tmp_path, model):
+    model = model.fit(STANDARD)
+    placed_by = model if isinstance(model, PCA) else compact_of(model, tmp_path)
+    table = Table(STANDARD, names=("height", "age", "slope"), unscaled=X_TREES)
+    page = Page(browser, write_report(tmp_path / "r.html", placed_by, table))
+    new = np.random.default_rng(2).normal([3.0, 100.0, -2.0], [1.0, 30.0, 0.2], (5, 3))
+    expected = placed_by.transform((new - X_TREES.mean(axis=0)) / X_TREES.std(axis=0))
+    got = np.array(
+        [
+            page.run("return eigenscapeReport.place(arguments[0])", ", ".join(map(repr, row.tolist())))
+            for row in new
+        ]
+    )
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+    assert page.maps("map.markers.length") == [5]
+
+
+@pytest.mark.usefixtures("empty_charts")
+def test_rows_that_cannot_be_placed_give_a_message(browser, tmp_path):
+    model = Isomap(n_neighbors=10).fit(X_TREES)
+    page = Page(browser, write_report(tmp_path / "r.html", model, X_TREES, compact=30))
+    error = page.find("#placed").text
+    assert "nothing is sent" in error
+    assert "compact map has an error of" in error
+    for text, message in (
+        ("1 2", "the row has 2 numbers, but the map needs 3"),
+        ("1, <b>x, 3", "value 2 is not a finite number: “<b>x”"),
+    ):
+        page.find("#row").clear()
+        page.find("#row").send_keys(text)
+        page.find("#place-form button").click()
+        assert message in page.find("#placed").text
+    page.find("#row").clear()
+    page.find("#row").send_keys("3;100 -2")
+    page.find("#place-form button").click()
+    assert page.find("#placed").text.startswith("new 1: ")
+    page.find("#remove-rows").click()
+    assert page.maps("map.markers.length") == [0]
+    page.check_quiet()
+    plain = write_report(tmp_path / "plain.html", model, X_TREES)
+    assert 'id="place-form"' not in plain.read_text("utf-8")
 
 
 # --- pictures -----------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ class Run:
         with reporting(visible and sys.stderr is not None, delay), recording() as stages:
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-        self.stages |= {stage.name: stage.seconds for stage in stages}
+        self.stages |= stages
 
     def read(self, cls: type[Any] | None = None, *parameters: Mapping[str, Any]) -> Table:
         """Read the rows to fit, as an estimator class with these parameters needs them."""

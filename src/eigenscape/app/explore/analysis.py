@@ -13,7 +13,7 @@ import numpy as np
 from eigenscape.app.errors import CommandError
 from eigenscape.app.explore.data import Dataset, moments
 from eigenscape.app.explore.maps import ExploredMap
-from eigenscape.app.explore.requests import MaskBody, PointBody, parse_mask, parse_rows
+from eigenscape.app.explore.requests import MaskBody, PointBody, parse_index, parse_mask, parse_rows
 from eigenscape.app.explore.session import Session
 from eigenscape.app.explore.tuning import TUNING
 from eigenscape.quality import procrustes
@@ -67,6 +67,21 @@ def describe_spectrum(_: Session, entry: ExploredMap) -> dict[str, Any]:
         **(losses or {"held_out_reason": "the losses are being computed"}),
         "gaps": None if values is None else np.abs(np.diff(values)),
     }
+
+
+def eigenfunction_grid(session: Session, entry: ExploredMap, component: str) -> dict[str, Any]:
+    """Return a coordinate of the map as a function of the plane of two-dimensional data."""
+    data, index = session.data, parse_index(component, entry.n_components, "component")
+    if data.d != 2:
+        raise CommandError(f"eigenfunctions are shaded for data of two columns only, these have {data.d}")
+    if entry.transform_reason is not None:
+        raise CommandError(f"the eigenfunction cannot be evaluated: {entry.transform_reason}")
+    low, high = np.nanmin(data.take(slice(None)), axis=0), np.nanmax(data.take(slice(None)), axis=0)
+    margin = 0.05 * np.where(high > low, high - low, 1.0)
+    x, y = np.linspace(low - margin, high + margin, TUNING.grid).T
+    points = np.stack(np.meshgrid(x, y), axis=2).reshape(-1, 2)  # rows of the grid from y[0] upwards
+    values = np.asarray(entry.model.transform(points), dtype=np.float64)[:, index]
+    return {"nx": len(x), "ny": len(y), "extent": [x[0], x[-1], y[0], y[-1]], "values": values}
 
 
 def invert(session: Session, entry: ExploredMap, body: PointBody) -> dict[str, Any]:

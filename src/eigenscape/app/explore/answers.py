@@ -29,7 +29,7 @@ from eigenscape.app.methods import class_name
 #: Numbers of rows in answers.
 _MAX_IMAGES, _MAX_FOUND = 256, 1000
 #: Arrays that a job computes when they are requested first, and the kinds of jobs of other names.
-_MEASURED = ("kept", "movement", "density", "novelty")
+_MEASURED = ("kept", "movement", "density", "novelty", "predicted")
 _KINDS = {"kept": "measure", "density": "scores", "novelty": "scores"}
 
 # --- data -----------------------------------------------------------------------------------------------
@@ -92,6 +92,8 @@ def measured(name: str, session: Session, entry: ExploredMap) -> np.ndarray | Jo
     found = entry.array(name)
     if found is not None:
         return found
+    if name == "predicted" and session.data.labels is None:
+        raise CommandError("the rows have no labels, from which classes could be learnt")
     if name == "kept" and entry.measures.get("reason"):
         raise CommandError(f"neighbours kept cannot be measured: {entry.measures['reason']}")
     return session.measure(entry, _KINDS.get(name, name), per_point=True)
@@ -172,6 +174,7 @@ HANDLERS: Mapping[tuple[str, str], Any] = {
     **{("GET", f"/api/maps/{{map_id}}/{name}"): partial(measured, name) for name in _MEASURED},
     ("GET", "/api/maps/{map_id}/missing/{row}"): analysis.missing_neighbors,
     ("GET", "/api/maps/{map_id}/spectrum"): analysis.describe_spectrum,
+    ("GET", "/api/maps/{map_id}/eigenfunction/{component}"): analysis.eigenfunction_grid,
     ("GET", "/api/maps/{map_id}/compare/{other}"): analysis.compare_maps,
     ("POST", "/api/maps/{map_id}/inverse"): analysis.invert,
     ("POST", "/api/maps/{map_id}/place"): place,

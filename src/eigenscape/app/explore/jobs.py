@@ -19,7 +19,7 @@ from eigenscape.app.explore.tuning import TUNING
 from eigenscape.app.io.child import start_python
 
 #: Order in which waiting jobs are run.
-_PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "measure": 2, "suggestions": 3}
+_PRIORITY = {"fit": 0, "movement": 1, "scores": 1, "predicted": 1, "measure": 2, "suggestions": 3}
 #: Kinds of jobs that nobody asked for, and the seconds after which they are postponed for a fit.
 _UNASKED, _PATIENCE = ("measure", "suggestions"), 5.0
 #: Fields of a job that the page shows.

@@ -41,6 +41,8 @@ class ExploredMap:
         Parameters that differ from their defaults.
     measures : dict
         Results of the measures; empty until they are known.
+    classes : list of str
+        Names of the predicted classes; empty until they are known.
     """
 
     id: str
@@ -57,6 +59,7 @@ class ExploredMap:
     spectrum: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     measures: dict[str, Any] = field(default_factory=dict)
+    classes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scaler, self.estimator = split_scaler(self.model)
@@ -78,7 +81,7 @@ class ExploredMap:
 
     def describe(self) -> dict[str, Any]:
         """Return the map for JSON, without values of rows."""
-        shown = ["id", "name", "method", "parameters", "standardize", "n_components", "seconds"]
+        shown = ["id", "name", "method", "parameters", "standardize", "n_components", "classes", "seconds"]
         shown += ["inverse_reason", "transform_reason", "warnings", "python", "command"]
         clusters = self.array("clusters")
         return {

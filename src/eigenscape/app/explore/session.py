@@ -133,7 +133,7 @@ class Session:
         """Start a measure of a map, or return the job that computes it already.
 
         Kinds are "measure" of the map as a whole, and for each row "movement" of points when rows are
-        exchanged and "scores" (density and novelty).
+        exchanged, "scores" (density and novelty) and "predicted" (classes).
         """
         for job in list(self.jobs.jobs.values()):
             if (job.kind, job.map, job.status) == (kind, entry.id, "running"):
@@ -183,8 +183,8 @@ class Session:
         elif job.kind == "suggestions":
             self.suggestions = result["suggestions"]
             self.events.publish("suggestions", self.suggestions)
-        elif job.map in self.maps and job.kind == "measure":
-            self.maps[job.map].measures = result
+        elif job.map in self.maps:  # measures or classes, if any
+            vars(self.maps[job.map]).update(result)
             self.events.publish("map", self.maps[job.map].describe())
 
     # --- maps -------------------------------------------------------------------------------------------

@@ -53,6 +53,13 @@ class WorkerData:
         path = self.folder / "labels.npy"
         return np.load(path, allow_pickle=False) if path.exists() else None
 
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The labels as classes: a missing text is None."""
+        if self.labels is None or self.labels.dtype.kind != "U":
+            return self.labels
+        return np.array([label or None for label in self.labels], dtype=object)
+
     @cached_property
     def scaler(self) -> Any:
         """The scaler of the rows; sparse rows are not centred."""
@@ -85,9 +92,8 @@ def fit_map(data: WorkerData, request: Request) -> dict[str, Any]:
     """Fit a method; write the model and its coordinates to the folder of the map."""
     X, cls = data.rows(request["standardize"]), estimator_class(request["method"])
     estimator: Any = make_estimator(cls, request["parameters"])
-    labels = data.labels if needs_labels(request["method"], request["parameters"]) else None
-    if labels is not None and labels.dtype.kind == "U" and not cls._method.groups:
-        labels = np.array([label or None for label in labels], dtype=object)
+    groups = data.labels if cls._method.groups else data.classes
+    labels = groups if needs_labels(request["method"], request["parameters"]) else None
     began = time.perf_counter()
     estimator.fit(X, *(() if labels is None else (labels,)))
     seconds = time.perf_counter() - began
@@ -133,7 +139,7 @@ def measure_map(data: WorkerData, request: Request) -> dict[str, Any]:
         result["kept_mean"] = float(kept.mean())
     result["inverse_error"] = _inverse_error(folder, X)
     result["losses"] = _losses(request, X)
-    return result
+    return {"measures": result}
 
 
 def _sampled_measures(data: WorkerData, request: Request, X: Any, plane: np.ndarray) -> dict[str, Any]:
@@ -213,6 +219,18 @@ def score_rows(data: WorkerData, request: Request) -> dict[str, Any]:
     return {}
 
 
+def predict_classes(data: WorkerData, request: Request) -> dict[str, Any]:
+    """Predict the class of every row from the labels and eigenfunctions of all rows."""
+    from eigenscape import EigenfunctionClassifier
+
+    X = data.rows(request["standardize"])
+    with stage("eigenfunctions"):
+        model = EigenfunctionClassifier().fit(X, data.classes)
+        codes = np.searchsorted(model.classes_, model.predict(X))
+    np.save(Path(request["target"]) / "predicted.npy", codes.astype(np.uint16))
+    return {"classes": [str(name) for name in model.classes_]}
+
+
 def suggest(data: WorkerData, request: Request) -> dict[str, Any]:
     """Return suggestions: dimension, neighbours and columns to standardise."""
     return {"suggestions": suggestions(data.X, request["names"])}
@@ -223,5 +241,6 @@ TASKS: dict[str, Callable[[WorkerData, Request], dict[str, Any]]] = {
     "measure": measure_map,
     "movement": measure_movement,
     "scores": score_rows,
+    "predicted": predict_classes,
     "suggestions": suggest,
 }

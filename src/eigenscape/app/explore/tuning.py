@@ -12,6 +12,8 @@ class Tuning:
     # --- analysis ---
     #: Number of columns and of labels that explain a selection.
     explained: int = 30
+    #: Number of points of the grid of an eigenfunction in each direction.
+    grid: int = 64
     #: Quantile of the normal distribution for intervals of 95 %.
     normal: float = 1.959964
 

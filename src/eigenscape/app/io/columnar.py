@@ -17,12 +17,12 @@ from eigenscape.app.io.roles import column_kind, read_columns, to_array
 from eigenscape.app.io.table import ARROW, Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.streams import (
-    ParquetChunks,
     arrow_file,
     chunk_rows,
     iter_batches,
     open_arrow,
     parquet_batches,
+    parquet_files,
 )
 
 parquet = optional_import("pyarrow.parquet", "reading a parquet file")
@@ -97,11 +97,11 @@ class ColumnarSource:
             for table in self._tables(stored, len(names)):
                 yield {name: self._column(table, name) for name in names}
 
-    def partitions(self, names: Sequence[str]) -> ParquetChunks | None:
-        """Return the columns as chunks of parquet files; None unless they are stored there as they are."""
+    def partitions(self, names: Sequence[str]) -> list[Path] | None:
+        """Return the parquet files with these columns; None unless they are stored there as they are."""
         stored = {field.name: field.type for field in self._schema}
         is_plain = all(name in stored and self.columns[name].dtype == stored[name] for name in names)
-        return ParquetChunks(self.path, tuple(names)) if is_plain and not _is_arrow(self.path) else None
+        return parquet_files(self.path) if is_plain and not _is_arrow(self.path) else None
 
     def _column(self, table: pa.Table, name: str) -> pa.ChunkedArray:
         if name in self._items:
@@ -146,7 +146,7 @@ def read_arrow_table(path: Path) -> pa.Table:
 def _require_memory(path: Path) -> None:
     """Raise if the declared rows do not fit in memory: repeated values take no space in parquet files."""
     needed = 0
-    for file in ParquetChunks(path).files():
+    for file in parquet_files(path):
         content = parquet.read_metadata(arrow_file(file))
         declared = sum(content.row_group(i).total_byte_size for i in range(content.num_row_groups))
         needed += max(declared, 8 * content.num_rows * content.num_columns)
@@ -159,8 +159,7 @@ def _schema(path: Path) -> pa.Schema:
         with open_arrow(path) as reader:
             return _plain_schema(reader.schema, str(path))
     schemas = [
-        _plain_schema(parquet.read_schema(arrow_file(file)), str(file))
-        for file in ParquetChunks(path).files()
+        _plain_schema(parquet.read_schema(arrow_file(file)), str(file)) for file in parquet_files(path)
     ]
     return pa.unify_schemas(schemas, promote_options="permissive")
 
@@ -174,7 +173,7 @@ def _iter_tables(path: Path, schema: pa.Schema, n_columns: int) -> Iterator[pa.T
                 table = _plain_table(pa.Table.from_batches([batch]).select(schema.names))
                 yield from (table.slice(start, n_rows) for start in range(0, len(table), n_rows))
         return
-    for file in ParquetChunks(path).files():
+    for file in parquet_files(path):
         with parquet.ParquetFile(arrow_file(file)) as content:
             stored = content.schema_arrow.names
             present = [name for name in schema.names if name in stored] or stored[:1]

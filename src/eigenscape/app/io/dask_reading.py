@@ -12,20 +12,14 @@ import numpy as np
 from dask.delayed import delayed
 
 from eigenscape.app.io.arrays import ArrayChunks
+from eigenscape.app.io.arrow import pa
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.columnar import ColumnarSource, parquet
 from eigenscape.app.io.reading import read_non_text
 from eigenscape.app.io.roles import ColumnChunks
 from eigenscape.app.io.table import EDGES, TEXT, Table, find_input
 from eigenscape.exceptions import InputFileError
-from eigenscape.streams import (
-    ParquetChunks,
-    SlicedChunks,
-    arrow_file,
-    batch_to_array,
-    check_columns,
-    chunk_rows,
-)
+from eigenscape.streams import SlicedChunks, arrow_file, chunk_rows
 
 #: Formats that cannot be divided into partitions.
 _NOT_PARTITIONED = (*TEXT, *EDGES, ".npz", ".mtx", ".h5ad")
@@ -46,10 +40,11 @@ def read_collection(path: str | Path, selection: ColumnSelection) -> Table:
         array = _from_slices(chunks.slices)
         return replace(table, array=array if chunks.columns is None else array[:, list(chunks.columns)])
     is_columnar = isinstance(chunks, ColumnChunks) and isinstance(chunks.columns, ColumnarSource)
-    parts = chunks.columns.partitions(list(chunks.features)) if is_columnar else None
-    if parts is None:
+    columns = tuple(chunks.features) if is_columnar else ()
+    files = chunks.columns.partitions(columns) if is_columnar else None
+    if files is None:
         raise _not_partitioned(table.source)
-    return replace(table, array=_from_row_groups(parts))
+    return replace(table, array=_from_row_groups(files, columns))
 
 
 def _not_partitioned(source: str) -> InputFileError:
@@ -58,15 +53,15 @@ def _not_partitioned(source: str) -> InputFileError:
     )
 
 
-def _from_row_groups(chunks: ParquetChunks) -> da.Array:
+def _from_row_groups(files: list[Path], columns: tuple[str, ...]) -> da.Array:
     partitions: list[_Partition] = []
-    for file in chunks.files():
+    for file in files:
         with parquet.ParquetFile(arrow_file(file)) as table:
             sizes = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
         partitions += [
-            (_read_row_group, size, (str(file), group, chunks.columns)) for group, size in enumerate(sizes)
+            (_read_row_group, size, (str(file), group, columns)) for group, size in enumerate(sizes)
         ]
-    return _concatenate(partitions, len(chunks.columns or ()), np.dtype(np.float64))
+    return _concatenate(partitions, len(columns), np.dtype(np.float64))
 
 
 def _from_slices(chunks: SlicedChunks) -> da.Array:
@@ -98,13 +93,11 @@ def _concatenate(partitions: list[_Partition], width: int, dtype: np.dtype[Any])
 
 def _read_row_group(file: str, group: int, columns: tuple[str, ...]) -> np.ndarray:
     with parquet.ParquetFile(arrow_file(file)) as table:
-        try:
-            check_columns(columns, table.schema_arrow.names, file)
-        except ValueError as error:
-            raise InputFileError(str(error)) from error
-        row_group = table.read_row_group(group, columns=list(columns)).select(list(columns))
-    batches = row_group.combine_chunks().to_batches()
-    return np.concatenate([batch_to_array(batch, Path(file)) for batch in batches])
+        names = table.schema_arrow.names
+        for name in (name for name in columns if name not in names):
+            raise InputFileError(f"{file} has no column {name!r}; all files need {', '.join(columns)}")
+        row_group = table.read_row_group(group, columns=list(columns))
+    return np.column_stack([row_group[name].cast(pa.float64(), safe=False) for name in columns])
 
 
 def _read_slice(array: Any, start: int, n_rows: int) -> np.ndarray:

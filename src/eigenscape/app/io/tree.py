@@ -43,8 +43,11 @@ _SCALARS = {name: np.dtype(name).type for name in ("bool", "str", *_NUMBERS) if 
 _SPARSE: dict[str, Any] = {
     cls.__name__: cls for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 }
-#: Public attributes of a scaler, the same in all versions of scikit-learn.
-_SCALER = ("mean_", "scale_", "var_", "n_samples_seen_", "n_features_in_", "feature_names_in_")
+#: Parameters and public attributes of a scaler, the same in all versions of scikit-learn.
+_SCALER = (
+    *("with_mean", "with_std", "mean_", "scale_", "var_"),
+    *("n_samples_seen_", "n_features_in_", "feature_names_in_"),
+)
 
 #: Attributes that contain rows of the training data. In a model of a precomputed matrix these are rows of
 #: that matrix, which ``transform`` does not use: new samples bring their own.
@@ -101,13 +104,10 @@ class Encoder:
 
     def write(self, model: BaseEstimator, scaler: StandardScaler | None) -> None:
         """Write a model, and the scaler before it."""
-        state = None
-        if scaler is not None:
-            state = {"with_mean": scaler.with_mean, "with_std": scaler.with_std}
-            state |= {name: vars(scaler)[name] for name in _SCALER if name in vars(scaler)}
+        fields = {} if scaler is None else vars(scaler)
+        state = {name: fields[name] for name in _SCALER if name in fields} or None
         tree = {"scaler": self(state), "model": self(model)}
-        content = json.dumps(tree, separators=(",", ":")).encode()
-        write_member(self._archive, TREE, content)
+        write_member(self._archive, TREE, json.dumps(tree, separators=(",", ":")).encode())
 
     def __call__(self, value: Any) -> Any:
         """Return the node of a value."""
@@ -237,7 +237,7 @@ class Decoder:
             raise ValueError(f"{min(unused)} is not used by the model")
         if state is None:
             return model
-        scaler = StandardScaler(with_mean=bool(state["with_mean"]), with_std=bool(state["with_std"]))
+        scaler = StandardScaler()
         vars(scaler).update({name: state[name] for name in _SCALER if name in state})
         check_object(scaler)
         return Pipeline([("standardize", scaler), ("map", model)])

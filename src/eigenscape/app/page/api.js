@@ -111,6 +111,12 @@ export class Api {
     return bytes && new Float32Array(bytes);
   }
 
+  /** Codes that take long, or null while a job computes them. @param {string} path @returns {Promise<Uint16Array | null>} */
+  async measuredCodes(path) {
+    const bytes = await this.measuredBytes(path);
+    return bytes && new Uint16Array(bytes);
+  }
+
   /** Forget kept arrays whose path begins with `start`. @param {string} start @returns {void} */
   forget(start) {
     for (const path of [...this.kept.keys()]) if (path.startsWith(start)) this.kept.delete(path);

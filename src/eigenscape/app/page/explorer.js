@@ -190,7 +190,7 @@ function listenToServer(app) {
       store.update({ jobs: before ? store.state.jobs.map((one) => (one.id === job.id ? job : one)) : [...store.state.jobs, job] });
       if (job.status === "failed" && before?.status !== "failed") app.say(job.error ?? "The fit failed.", true);
       app.showFitted(job);
-      if (job.status === "done" && ["movement", "scores", "measure"].includes(job.kind)) document.dispatchEvent(new CustomEvent("measured"));
+      if (job.status === "done" && ["movement", "scores", "predicted", "measure"].includes(job.kind)) document.dispatchEvent(new CustomEvent("measured"));
     },
     map: (map) => {
       const known = store.state.maps.some((one) => one.id === map.id);

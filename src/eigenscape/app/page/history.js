@@ -15,7 +15,7 @@ import { methodTitle } from "./store.js";
 const WIDTH = 116, HEIGHT = 78, MOST_POINTS = 4000;
 
 /** Jobs that measure each row, and their titles. @type {Record<string, string>} */
-const ROW_JOBS = { movement: "Movement", scores: "Density" };
+const ROW_JOBS = { movement: "Movement", scores: "Density", predicted: "Predicted labels" };
 
 /**
  * Draw the strip and keep it up to date.

@@ -8,6 +8,7 @@ import { paint } from "./colors.js";
 import { element, formatCount, replaceChildren } from "./dom.js";
 import { drawLegend, visiblePoints } from "./legend.js";
 import { MapView } from "./map.js";
+import { parseRow, placeRow } from "./place.js";
 import { colorSource, formatDate, nameOf, unpackPage, valueOf } from "./reportdata.js";
 
 /** Maps beyond this number are drawn without WebGL: browsers limit its contexts. */
@@ -22,6 +23,7 @@ const state = {
   /** @type {import("./legend.js").LegendFilter} */ filter: { hidden: [], range: null },
   /** @type {Uint8Array | null} */ selected: null,
   axes: [0, 1],
+  /** @type {{coordinates: number[], label: string}[]} */ placed: [],
 };
 /** @type {MapView[]} */
 const maps = [];
@@ -268,6 +270,40 @@ function listen() {
   dark.addEventListener("change", () => color());
 }
 
+// --- new rows --------------------------------------------------------------------------------------------------------
+
+/** Place a row and mark it. @param {string} text @returns {number[]} */
+function place(text) {
+  const coordinates = placeRow(page.placing, parseRow(text, page.placing));
+  state.placed.push({ coordinates, label: `new ${state.placed.length + 1}` });
+  maps[0].setMarkers(state.placed);
+  return coordinates;
+}
+
+/** @returns {void} */
+function listenToRows() {
+  const form = find("place-form"), answer = find("placed"), { placing } = page;
+  if (!form) return;
+  const names = placing.names.slice(0, 6).join(", ") + (placing.names.length > 6 ? ", …" : "");
+  find("row").placeholder = `${placing.d} numbers${names ? `: ${names}` : ""}`;
+  const error = placing.error === null ? "" : ` This compact map has an error of ${formatNumber(100 * placing.error)} % of the spread on training rows.`;
+  answer.textContent = `The row is placed in this page; nothing is sent.${error}`;
+  form.addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      const coordinates = place(find("row").value);
+      answer.textContent = `${state.placed[state.placed.length - 1].label}: ${coordinates.slice(0, 6).map(formatNumber).join(", ")}.${error}`;
+    } catch (problem) {
+      answer.textContent = `Not placed: ${/** @type {Error} */ (problem).message}.`;
+    }
+  });
+  find("remove-rows").addEventListener("click", () => {
+    state.placed = [];
+    maps[0].setMarkers([]);
+    answer.textContent = "";
+  });
+}
+
 // --- printing --------------------------------------------------------------------------------------------------------
 
 /** The maps are printed as a picture, since pixels of WebGL are not. @returns {void} */
@@ -288,7 +324,8 @@ makeMaps();
 fillAxes();
 color();
 listen();
+listenToRows();
 listenToPrinter();
 /** For scripts in the console of the browser. */
-Object.assign(globalThis, { eigenscapeReport: { page, maps, state, select } });
+Object.assign(globalThis, { eigenscapeReport: { page, maps, state, place, select } });
 requestAnimationFrame(() => requestAnimationFrame(() => document.documentElement.setAttribute("data-ready", "yes")));

@@ -65,6 +65,7 @@ export function unpackPage(page) {
   if (page.rows) page.rows = unpack(page.rows);
   if (page.ids?.codes) page.ids.codes = unpack(page.ids.codes);
   if (page.images) page.images.pixels = unpack(page.images.pixels);
+  if (page.placing) for (const key of ["members", "coefficients", "mean", "scale"]) page.placing[key] = unpack(page.placing[key]);
   return page;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the points can be coloured by: columns, coordinates, annotations, trust, density, clusters,
+ * What the points can be coloured by: columns, coordinates, annotations, trust, density, clusters, predicted labels,
  * movement between maps and distances.
  * @module
  */
@@ -45,6 +45,10 @@ export async function colorSource(app, key, row) {
     if (!count) return { kind: "none", name: "" };
     const names = Array.from({ length: count }, (_, k) => `cluster ${k + 1}`);
     return { kind: "category", name: "Cluster", names, codes: await api.codes(`maps/${state.mapA}/clusters`) };
+  }
+  if (kind === "predicted") {
+    const codes = await api.measuredCodes(`maps/${state.mapA}/predicted`);
+    return codes && { kind: "category", name: "Predicted label", names: findMap(state, state.mapA)?.classes ?? [], codes };
   }
   if (kind === "moved" && state.mapB) {
     const aligned = await api.numbers(comparedPath(state)), values = new Float32Array(state.data.n);
@@ -95,6 +99,7 @@ export function fillColors(app, select) {
     ["Density", [["density", "Log density"], ["novelty", "Novelty"]]],
   ];
   if (map?.n_clusters) groups.push(["Clusters", [["cluster", "Cluster"]]]);
+  if (state.data.label !== null) groups.push(["Labels", [["predicted", "Predicted label"]]]);
   if (state.mapB) groups.push(["Two maps", [["moved", "Moved between the maps"]]]);
   const listed = groups.filter(([, entries]) => entries.length);
   replaceChildren(select, element("option", { value: "none" }, "one colour"), ...listed.map(([label, entries]) =>

@@ -50,7 +50,7 @@ export class Stage {
     store.subscribe(["placed", "mapA"], () => this.showMarkers());
     addEventListener("resize", () => this.leaveSpace());
     document.addEventListener("measured", () => {
-      if (["kept", ...Object.keys(MEASURED)].includes(store.state.color)) this.colorTask(() => this.showColors());
+      if (["kept", "predicted", ...Object.keys(MEASURED)].includes(store.state.color)) this.colorTask(() => this.showColors());
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
       this.each((map) => map.setDark(event.matches));

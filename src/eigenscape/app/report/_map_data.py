@@ -115,7 +115,7 @@ class Drawing:
         return [Column(names[i], old, "input").append(more, self.n_new) for i, old, more in columns], remark
 
     def script_data(
-        self, maps: list[dict[str, Any]], columns: Sequence[Column | dict[str, Any]]
+        self, maps: list[dict[str, Any]], columns: Sequence[Column | dict[str, Any]], placing: Any = None
     ) -> tuple[dict[str, Any], str]:
         """Return the data of the script, and a sentence on columns omitted for lack of space."""
         encoded: list[dict[str, Any]] = []
@@ -136,6 +136,7 @@ class Drawing:
             "columns": encoded,
             "firstColumn": _first_column(encoded),
             "images": self.images,
+            "placing": placing,
         }, f"Omitted to limit the size of the file: {', '.join(omitted)}." if omitted else ""
 
     def _ids(self) -> dict[str, Any] | None:

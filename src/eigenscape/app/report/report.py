@@ -20,6 +20,7 @@ from eigenscape.app.report._columns import pack_numbers
 from eigenscape.app.report._map_data import Drawing, coordinate_axes
 from eigenscape.app.report._measures import measure
 from eigenscape.app.report._page import check_report, write_page
+from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._rules import Case
 from eigenscape.app.report._texts import LIMITS
@@ -37,6 +38,7 @@ def write_report(
     extra: Mapping[str, ArrayLike] | None = None,
     images: ArrayLike | None = None,
     max_points: int | None = 50_000,
+    compact: int | bool | None = None,
     command: str | None = None,
     timings: Mapping[str, float] | None = None,
     memory: float | None = None,
@@ -73,6 +75,10 @@ def write_report(
     max_points : int or None, default=50000
         Maximum number of points drawn; None for all. A million points take about 6 MB, and 3 MB for each
         column of numbers.
+    compact : int, bool or None, default=None
+        Number of training rows, or True to choose it, of a compact map (see :func:`eigenscape.save`) by which
+        the page itself places rows that are pasted into it. Linear models and compact maps need none: their
+        pages always place rows. Columns that the fit standardised are scaled by the page.
     command : str or None, default=None
         The command that created the model, to be shown.
     timings : dict of stage to seconds, or None, default=None
@@ -114,6 +120,7 @@ def write_report(
     rows, name = drawing.rows, type(model).__name__
     embedding, how = embed(model, points)
     new = transform_new(model, drawing.new)
+    placing, placing_remark = placing_data(model, points, compact)
     measures = measure(model, points, embedding, drawing.new, seed)
 
     drawn = embedding[rows] if new is None else np.concatenate([embedding[rows], new])
@@ -122,8 +129,8 @@ def write_report(
     inputs, input_remark = drawing.input_columns(model, embedding)
     columns: list[Any] = drawing.given_columns() + drawing.model_columns(model, measures)
     maps = [{"name": name, "axes": [axis["name"] for axis in axes], "values": values}]
-    data, omitted_remark = drawing.script_data(maps, [*columns, *axes, *inputs])
-    remarks = [drawing.remark, input_remark, drawing.image_remark, omitted_remark]
+    data, omitted_remark = drawing.script_data(maps, [*columns, *axes, *inputs], placing)
+    remarks = [drawing.remark, input_remark, drawing.image_remark, placing_remark, omitted_remark]
 
     seconds, case = dict(timings or {}), Case(measures, model, d, points)
     names = {**case.names, "grades": grades(measures)}
@@ -137,6 +144,7 @@ def write_report(
         remarks,
         model=model,
         data=data,
+        placing=placing is not None,
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
         names=names,
         headline=headline(case),

@@ -1,10 +1,11 @@
 /**
- * Panel "Spectrum": eigenvalues with gaps, loss by number of components.
+ * Panel "Spectrum": eigenvalues with gaps, loss by number of components, eigenfunctions over the plane.
  * @module
  */
 
 import { lineChart } from "../charts.js";
 import { element, formatNumber, replaceChildren } from "../dom.js";
+import { colorMap } from "../palette.js";
 import { findMap } from "../store.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -47,6 +48,7 @@ function spectrumView(app, map, found) {
     element("section", {}, element("h2", {}, "Loss by number of components"), drawn.length ? lineChart(drawn) : element("p", { class: "quiet" }, "Not available for this map."),
       drawn.length > 0 && element("p", { class: "key" }, element("span", { class: "key-line" }), "training rows ", found.loss_held_out && element("span", { class: "key-line dashed" }), found.loss_held_out && "held-out rows"),
       !found.loss_held_out && found.held_out_reason && element("p", { class: "quiet" }, found.held_out_reason)),
+    app.store.state.data.d === 2 && element("section", {}, element("h2", {}, "Eigenfunctions over the plane"), planes(app, map)),
   ];
 }
 
@@ -75,4 +77,32 @@ function eigenvalueBars(app, map, found) {
       onclick: () => { if (place < 0) app.store.update({ axes: [axes[axes.length > 1 ? 1 : 0], r] }); },
     }, fill, element("span", { class: "axis-mark" }, place < 0 ? "" : "xyz"[place]));
   }));
+}
+
+/** @param {App} app @param {import("../store.js").MapInfo} map @returns {HTMLElement} */
+function planes(app, map) {
+  const holder = element("div", { class: "planes" });
+  const axes = app.store.state.axes.filter((axis) => axis < map.n_components);
+  app.run(Promise.all(axes.map((r) => app.api.json(`maps/${map.id}/eigenfunction/${r}`)))).then((found) => {
+    replaceChildren(holder, ...(found ?? []).map((one, k) => element("figure", {}, planeCanvas(one, axes[k]), element("figcaption", {}, `eigenfunction ${axes[k] + 1}`))));
+  });
+  return holder;
+}
+
+/** @param {any} found @param {number} r @returns {HTMLCanvasElement} */
+function planeCanvas(found, r) {
+  const { nx, ny, values } = found, ramp = colorMap("viridis");
+  const canvas = element("canvas", { class: "image", width: nx, height: ny, role: "img", "aria-label": `Eigenfunction ${r + 1} over the plane of the data` });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), image = context.createImageData(nx, ny);
+  const known = values.filter(Number.isFinite), low = Math.min(...known), span = Math.max(...known) - low || 1;
+  for (let row = 0; row < ny; row++) {
+    for (let column = 0; column < nx; column++) {
+      const value = values[row * nx + column], at = 4 * ((ny - 1 - row) * nx + column);
+      if (!Number.isFinite(value)) continue;
+      image.data.set(ramp.subarray(3 * Math.round((255 * (value - low)) / span), 3 * Math.round((255 * (value - low)) / span) + 3), at);
+      image.data[at + 3] = 255;
+    }
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
 }
