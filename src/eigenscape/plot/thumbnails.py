@@ -41,8 +41,8 @@ def check_images(images: ArrayLike, n: int, channels: tuple[int, ...] = (1, 3, 4
     allowed = [(), *((count,) for count in channels)]
     if pictures.ndim not in (3, 4) or len(pictures) != n or pictures.shape[3:] not in allowed:
         raise ValueError(
-            f"images must have shape ({n}, height, width), one per point, or ({n}, height, width, channels) with"
-            f" {' or '.join(map(str, channels))} channels, got {pictures.shape}"
+            f"images must have shape ({n}, height, width), one per point, or ({n}, height, width, channels)"
+            f" with {' or '.join(map(str, channels))} channels, got {pictures.shape}"
         )
     if pictures.dtype.kind not in "fiub":
         raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
