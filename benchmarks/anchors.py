@@ -4,7 +4,7 @@
 rows, in the same run, and writes them to docs/benchmarks/anchors.md with ``--write``. ``python -m
 benchmarks.anchors --rows 1000000`` prints processor time and peak memory of fits to many rows instead, each
 in a process of its own. The error of a map is the part of the span of the exact coordinates that is outside
-the span of its own, between 0 and 1; for LLE of a roll the exact coordinates are its two parameters.
+the span of its own, between 0 and 1.
 """
 
 from __future__ import annotations
@@ -25,20 +25,16 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.decomposition import PCA
 
 from benchmarks.real_data import absence, load
-from eigenscape import Isomap, LaplacianEigenmaps, LocallyLinearEmbedding
+from eigenscape import Isomap, LaplacianEigenmaps
 from eigenscape.exceptions import DisconnectedGraphWarning
 from eigenscape.options import Anchors
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks" / "anchors.md"
 SIZES, N_SEEDS = (100, 300, 1000), 3
 #: Fits to many rows, by name: of a roll in 3 columns, or of 50 overlapping clusters in 20.
-LARGE: dict[str, Callable[[], LaplacianEigenmaps | LocallyLinearEmbedding | Isomap]] = {
+LARGE: dict[str, Callable[[], LaplacianEigenmaps | Isomap]] = {
     "LaplacianEigenmaps()": lambda: LaplacianEigenmaps(2, n_neighbors=10),
     "LaplacianEigenmaps(approximation=Anchors(1000))": lambda: LaplacianEigenmaps(
-        2, n_neighbors=10, approximation=Anchors(1000)
-    ),
-    "LocallyLinearEmbedding()": lambda: LocallyLinearEmbedding(2, n_neighbors=10),
-    "LocallyLinearEmbedding(approximation=Anchors(1000))": lambda: LocallyLinearEmbedding(
         2, n_neighbors=10, approximation=Anchors(1000)
     ),
     "Isomap(n_landmarks=100)": lambda: Isomap(2, n_neighbors=10, n_landmarks=100),
@@ -51,10 +47,10 @@ def outside(found: np.ndarray, reference: np.ndarray) -> float:
     return 1 - float(np.square(first.T @ second).sum()) / reference.shape[1]
 
 
-def roll(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a Swiss roll and its parameters: arc length and height."""
-    X, t = make_swiss_roll(n, random_state=seed)
-    return X, np.column_stack([(t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2, X[:, 1]])
+def roll(n: int, seed: int) -> np.ndarray:
+    """Return a Swiss roll."""
+    X: np.ndarray = make_swiss_roll(n, random_state=seed)[0]
+    return X
 
 
 def clusters(n: int) -> np.ndarray:
@@ -73,48 +69,43 @@ def real_rows(name: str, n: int, seed: int) -> np.ndarray:
     return PCA(50, random_state=0).fit_transform(X)
 
 
-def graph_errors(
-    cls: type, X: np.ndarray, m: int, n_components: int, seed: int, target: np.ndarray
-) -> list[float]:
+def graph_errors(X: np.ndarray, m: int, seed: int, target: np.ndarray) -> list[float]:
     """Return the errors of a map of ``m`` rows that places the others, and of a map by ``m`` anchors."""
     some = X[np.random.default_rng(seed).permutation(len(X))[:m]]
-    sample = cls(n_components, n_neighbors=10).fit(some).transform(X)
-    anchors = cls(n_components, n_neighbors=10, approximation=Anchors(m), random_state=seed).fit_transform(X)
+    model = LaplacianEigenmaps(target.shape[1], n_neighbors=10, random_state=seed)
+    sample = model.fit(some).transform(X)
+    anchors = model.set_params(approximation=Anchors(m)).fit_transform(X)
     return [outside(sample, target), outside(anchors, target)]
 
 
-def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, str, int, np.ndarray]]:
-    """Yield data, method, number of points, and errors (n_seeds, 2) of the plain and of the new map."""
+def tables(n: int, sizes: Sequence[int], only: str) -> Iterator[tuple[str, int, np.ndarray]]:
+    """Yield data, number of points, and errors (n_seeds, 2) of the plain and of the new map."""
     real = [name for name in ("mnist_mixed", "fashion", "glove") if not absence(name)]
     for name in (name for name in ("roll", *real) if only in name):
-        errors: dict[tuple[str, int], list[list[float]]] = {}
+        errors: dict[int, list[list[float]]] = {}
         for seed in range(N_SEEDS):
-            X, truth = roll(n, seed) if name == "roll" else (real_rows(name, n, seed), None)
+            X = roll(n, seed) if name == "roll" else real_rows(name, n, seed)
             count = 4 if name == "roll" else 5
             smooth = LaplacianEigenmaps(count, n_neighbors=10).fit_transform(X)
             for m in sizes:
-                found = {"Laplacian": graph_errors(LaplacianEigenmaps, X, m, count, seed, smooth)}
-                if truth is not None:
-                    found["LLE"] = graph_errors(LocallyLinearEmbedding, X, m, 2, seed, truth)
-                for method, pair in found.items():
-                    errors.setdefault((method, m), []).append(pair)
-        for (method, m), pairs in sorted(errors.items()):
-            yield name, method, m, np.array(pairs)
+                errors.setdefault(m, []).append(graph_errors(X, m, seed, smooth))
+        for m, pairs in sorted(errors.items()):
+            yield name, m, np.array(pairs)
 
 
 def lines(n: int, sizes: Sequence[int], only: str) -> Iterator[str]:
     """Yield the lines of the table of errors."""
-    yield "| data | method | m | sample | anchors |"
-    yield "| --- | --- | --- | --- | --- |"
-    for name, method, m, errors in tables(n, sizes, only):
+    yield "| data | m | sample | anchors |"
+    yield "| --- | --- | --- | --- |"
+    for name, m, errors in tables(n, sizes, only):
         half = 2 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
         cells = [f"{mean:.4f} ± {width:.4f}" for mean, width in zip(errors.mean(axis=0), half, strict=True)]
-        yield f"| {name} | {method} | {m} | {cells[0]} | {cells[1]} |"
+        yield f"| {name} | {m} | {cells[0]} | {cells[1]} |"
 
 
 def measure(name: str, kind: str, n: int) -> None:
     """Print processor time and peak memory of one fit, and the time to place 100 000 new rows."""
-    X = (roll(n, 0)[0] if kind == "roll" else clusters(n)).astype(np.float32)
+    X = (roll(n, 0) if kind == "roll" else clusters(n)).astype(np.float32)
     start = time.process_time()
     model = LARGE[name]().fit(X)
     fit = time.process_time() - start

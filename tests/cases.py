@@ -1044,12 +1044,10 @@ def _pictures() -> None:
 
 
 def _anchors() -> None:
-    """LLE has the kernel ``A H A'``; that of Laplacian eigenmaps is one under the measure of the degrees."""
+    """The kernel ``A H A'`` is one under the measure of the degrees."""
     for kind in ("curve", "twins", "wide"):
-        _add(f"anchors-{kind}", kind, LocallyLinearEmbedding, approximation=Anchors(20))
         case = partial(LaplacianEigenmaps, approximation=Anchors(20))
         WITHOUT_KERNEL.append(Case(f"LaplacianEigenmaps-anchors-{kind}", case, kind))
-    _add("anchors-modified", "curve", LocallyLinearEmbedding, approximation=Anchors(25), method="modified")
     heat = partial(LaplacianEigenmaps, affinity=RadiusGraph(1.0, weights="heat"), approximation=Anchors(25))
     WITHOUT_KERNEL.append(Case("LaplacianEigenmaps-anchors-heat", heat, "curve"))
 

@@ -149,15 +149,12 @@ def landmark_formula(squared_new, squared, values, vectors):
     return e
 
 
-def anchor_weights(Y, anchors, reg=None):
-    """Weights of points on their nearest anchors: barycentric, or ``(1 - d^2 / d_s^2)^2`` over its sum."""
+def anchor_weights(Y, anchors):
+    """Weights of points on their nearest anchors: ``(1 - d^2 / d_s^2)^2`` over its sum."""
     A = np.zeros((len(Y), len(anchors)))
     for a, y in enumerate(Y):
         distances = np.array([euclidean(y, z) for z in anchors])
-        some = nearest(distances, min(8 if reg is None else 6, len(anchors)))
-        if reg is not None:
-            A[a, some] = local_weights(y, anchors[some], reg)
-            continue
+        some = nearest(distances, min(8, len(anchors)))
         farthest = max(distances[i] for i in some)
         for i in some:
             A[a, i] = (1 - distances[i] ** 2 / farthest**2) ** 2

@@ -26,18 +26,21 @@ typedef struct {
     int64_t *number;
     int64_t *cells;  /* (b, visits) nearest cells */
     int64_t *first;  /* (b, visits) where the values of these cells begin */
-    float *values;   /* |x|^2 - 2 q'x of the points of these cells */
+    float *values;   /* |x|^2 - 2 q'x of the points of these cells, cell by cell */
     float *kept;     /* values in question, of one query; places are their points */
     float *sorted;   /* and a copy of them */
     int64_t *places;
 } search;
 
-/* Write A B' to out (b, n) in single precision, for A (b, d) and B (n, d); the BLAS stores columns one after another. */
-static void multiply(const float *A, const float *B, int64_t b, int64_t n, int64_t d, float *out) {
+/* Write |x|^2 - 2 q'x of queries (b, d) and points (n, d), with norms |x|^2 (n,), to out (b, n) in single precision;
+ * the BLAS stores columns one after another. */
+static void multiply(const float *queries, const float *points, const float *norms, int64_t b, int64_t n, int64_t d,
+                     float *out) {
     char yes = 'T', no = 'N';
     int rows = (int)n, columns = (int)b, inner = (int)d;
-    float one = 1, zero = 0;
-    blas_sgemm(&yes, &no, &rows, &columns, &inner, &one, B, &inner, A, &inner, &zero, out, &rows);
+    float minus_two = -2, one = 1;
+    for (int64_t i = 0; i < b; i++) memcpy(out + i * n, norms, (size_t)n * sizeof(float));
+    blas_sgemm(&yes, &no, &rows, &columns, &inner, &minus_two, points, &inner, queries, &inner, &one, out, &rows);
 }
 
 static inline float8 eight_floats(const float *x) {
@@ -100,24 +103,24 @@ static const double *take_query(search *s, int64_t i) {
 /* Write the nearest centres of each query to cells, ordered by distance and then by number. */
 static int64_t nearest_cells(search *s) {
     const int64_t n = s->n_cells, d = s->d;
-    float *inner = room(s->b * n, sizeof(float)), *rough = room(2 * n, sizeof(float));
-    double *norms = room(n, sizeof(double));
-    if (!inner || !rough || !norms) goto done;
-    if (s->b > FEW) multiply(s->queries, s->centers, s->b, n, d, inner);
+    float *values = room(s->b * n, sizeof(float)), *sorted = room(n, sizeof(float)), *norms = room(n, sizeof(float));
+    if (!values || !sorted || !norms) goto done;
     double largest = 0;
     for (int64_t c = 0; c < n; c++) {
-        norms[c] = squared_norm(s->centers + c * d, d);
-        if (norms[c] > largest) largest = norms[c];
+        const double square = squared_norm(s->centers + c * d, d);
+        norms[c] = (float)square;
+        if (square > largest) largest = square;
     }
     largest = sqrt(largest);
+    if (s->b > FEW) multiply(s->queries, s->centers, norms, s->b, n, d, values);
     for (int64_t i = 0; i < s->b; i++) {
         const double *query = take_query(s, i);
         int64_t *cells = s->cells + i * s->visits, filled = 0;
-        if (s->b > FEW) for (int64_t c = 0; c < n; c++) rough[c] = (float)norms[c] - 2 * inner[i * n + c];
-        else multiply_one(s->queries + i * d, s->centers, n, d, rough);
-        memcpy(rough + n, rough, (size_t)n * sizeof(float));
+        const float *rough = values + i * n;
+        if (s->b <= FEW) multiply_one(s->queries + i * d, s->centers, n, d, values + i * n);
+        memcpy(sorted, rough, (size_t)n * sizeof(float));
         const double slack = rounding(d, largest, squared_norm(s->queries + i * d, d));
-        const double limit = smallest_of(rough + n, n, s->visits) + 2 * slack;
+        const double limit = smallest_of(sorted, n, s->visits) + 2 * slack;
         for (int64_t t = 0; t < s->visits; t++) cells[t] = 0; /* in range also if no distance is a number */
         for (int64_t c = 0; c < n; c++) {
             if (!(rough[c] <= limit)) continue;
@@ -126,9 +129,9 @@ static int64_t nearest_cells(search *s) {
         }
     }
 done:;
-    const int64_t answer = inner && rough && norms ? 0 : NO_MEMORY;
-    free(inner);
-    free(rough);
+    const int64_t answer = values && sorted && norms ? 0 : NO_MEMORY;
+    free(values);
+    free(sorted);
     free(norms);
     return answer;
 }
@@ -138,48 +141,43 @@ done:;
 static int64_t multiply_by_cell(search *s) {
     const int64_t *start = s->start, n_cells = s->n_cells, d = s->d, total = s->b * s->visits;
     int64_t *begin = room(n_cells + 2, sizeof(int64_t)), *visit = room(total, sizeof(int64_t));
-    float *gathered = NULL, *inner = NULL, *norms = NULL;
+    float *gathered = NULL, *norms = NULL;
     int64_t answer = NO_MEMORY;
     if (!begin || !visit) goto done;
     /* Sort the visits by cell: those of cell c are visit[begin[c]:begin[c + 1]]. */
     memset(begin, 0, (size_t)(n_cells + 2) * sizeof(int64_t));
     for (int64_t t = 0; t < total; t++) begin[s->cells[t] + 2]++;
-    int64_t visitors = 0, members = 0, products = 0;
+    int64_t visitors = 0, members = 0, used = 0;
     for (int64_t c = 0; c < n_cells; c++) {
         const int64_t size = start[c + 1] - start[c];
         visitors = most(visitors, begin[c + 2]);
         members = most(members, size);
-        products = most(products, begin[c + 2] * size);
         begin[c + 2] += begin[c + 1];
     }
     for (int64_t t = 0; t < total; t++) visit[begin[s->cells[t] + 1]++] = t;
     gathered = room(visitors * d, sizeof(float));
-    inner = room(products, sizeof(float));
     norms = room(members, sizeof(float));
-    if (!gathered || !inner || !norms) goto done;
+    if (!gathered || !norms) goto done;
     for (int64_t c = 0; c < n_cells; c++) {
         const int64_t n = start[c + 1] - start[c], count = begin[c + 1] - begin[c];
         const float *points = s->points + start[c] * d;
-        if (count == 0 || n == 0) continue;
+        float *values = s->values + used;
         for (int64_t v = 0; v < count; v++) {
             const float *query = s->queries + visit[begin[c] + v] / s->visits * d;
+            s->first[visit[begin[c] + v]] = used;
             if (count > FEW) memcpy(gathered + v * d, query, (size_t)d * sizeof(float));
-            else multiply_one(query, points, n, d, s->values + s->first[visit[begin[c] + v]]);
+            else multiply_one(query, points, n, d, s->values + used);
+            used += n;
         }
-        if (count <= FEW) continue;
-        multiply(gathered, points, count, n, d, inner);
+        if (count <= FEW || n == 0) continue;
         for (int64_t j = 0; j < n; j++) norms[j] = (float)squared_norm(points + j * d, d);
-        for (int64_t v = 0; v < count; v++) {
-            float *restrict values = s->values + s->first[visit[begin[c] + v]];
-            for (int64_t j = 0; j < n; j++) values[j] = norms[j] - 2 * inner[v * n + j];
-        }
+        multiply(gathered, points, norms, count, n, d, values);
     }
     answer = 0;
 done:
     free(begin);
     free(visit);
     free(gathered);
-    free(inner);
     free(norms);
     return answer;
 }
@@ -211,11 +209,11 @@ static inline int any_below(const float *values, float limit) {
  * those of its points, with errors of at most slack. Return the number of places. */
 static int64_t few_smallest(search *s, int64_t i, int64_t count, double slack) {
     const int64_t *cells = s->cells + i * s->visits;
-    const float *values = s->values + s->first[i * s->visits];
     float limit = INFINITY;
     int64_t used = 0, full = 3 * count + 32;
     for (int64_t t = 0; t < s->visits; t++) {
         const int64_t stop = s->start[cells[t] + 1];
+        const float *values = s->values + s->first[i * s->visits + t];
         for (int64_t j = s->start[cells[t]]; j < stop;) {
             const int64_t end = least(j + CHUNK, stop);
             if (end == j + CHUNK && !any_below(values, limit)) {
@@ -240,10 +238,10 @@ static int64_t few_smallest(search *s, int64_t i, int64_t count, double slack) {
 
 /* Add the offsets of the points of query i to their values; return a bound of the rounding errors. */
 static double add_offsets(search *s, int64_t i, const double *offsets) {
-    float *value = s->values + s->first[i * s->visits];
     double largest = 0;
     for (int64_t t = 0; t < s->visits; t++) {
         const int64_t c = s->cells[i * s->visits + t];
+        float *value = s->values + s->first[i * s->visits + t];
         for (int64_t j = s->start[c]; j < s->start[c + 1]; j++, value++) {
             if (fabs(offsets[j]) > largest) largest = fabs(offsets[j]);
             *value = (float)(*value + offsets[j]);
@@ -288,7 +286,7 @@ static void candidates_of(search *s, int64_t i, int64_t count, int64_t others, c
     }
 }
 
-/* Allocate what the search keeps for each query, and find where the values of its cells begin. */
+/* Allocate what the search keeps for each query, and multiply it with the points of its cells. */
 static int64_t visit_cells(search *s, int64_t others) {
     const int64_t listed = most(others, s->visits);
     s->query = room(s->d, sizeof(double));
@@ -304,7 +302,6 @@ static int64_t visit_cells(search *s, int64_t others) {
         const int64_t before = total;
         for (int64_t t = 0; t < s->visits; t++) {
             const int64_t c = s->cells[i * s->visits + t];
-            s->first[i * s->visits + t] = total;
             total += s->start[c + 1] - s->start[c];
         }
         longest = most(longest, total - before);

@@ -19,7 +19,6 @@ from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.neighbors import neighbor_index
 from eigenscape.graph.search import NeighborIndex
 from eigenscape.kernels.base import Columns, n_points
-from eigenscape.kernels.local import RowGram, barycentric_weights
 from eigenscape.solvers import EigenPairs
 
 
@@ -27,13 +26,11 @@ from eigenscape.solvers import EigenPairs
 class AnchorWeights:
     """Weights ``a(x)`` of sum 1 of any point on its nearest anchors, sparse.
 
-    With ``reg``, the barycentric weights that best reconstruct the point (Bengio sec. 2.6), which reproduce
-    linear functions. Without, ``(1 - d^2 / d_s^2)^2`` divided by their sum, with ``d_s`` the distance of the
-    farthest anchor used: weights that are not negative and continuous in ``x``.
+    They are ``(1 - d^2 / d_s^2)^2`` divided by their sum, with ``d_s`` the distance of the farthest anchor
+    used: not negative, and continuous in ``x``.
     """
 
     anchors: np.ndarray  # (m, n_features)
-    reg: float | None
     n_jobs: int | None = None
 
     __repr__ = short_repr
@@ -46,7 +43,7 @@ class AnchorWeights:
         """Return the weights (n_new, m)."""
         Y, m = np.asarray(Y, dtype=np.float64), len(self.anchors)
         # A surface has about six anchors around a point; the last of the other weights is zero.
-        count = min(8 if self.reg is None else 6, m)
+        count = min(8, m)
         lengths, nearest = self._index.nearest(Y, count)
         order = np.argsort(nearest, axis=1)
         entries = (
@@ -55,8 +52,6 @@ class AnchorWeights:
             np.arange(0, count * len(Y) + 1, count),
         )
         neighbors = sparse.csr_array(entries, shape=(len(Y), m))
-        if self.reg is not None:
-            return barycentric_weights(RowGram(self.anchors), neighbors, self.reg, self.n_jobs, Y)
         squares = np.square(neighbors.data).reshape(len(Y), count)
         largest = squares.max(axis=1, keepdims=True, initial=0.0)
         shares = np.divide(squares, largest, out=np.zeros_like(squares), where=largest > 0)
@@ -97,9 +92,9 @@ class AnchoredKernel:
 class AnchoredEigenfunctions:
     """``f_r(x) = sqrt(M) a(x) . u_r`` with ``A'KA u = l A'DA u``, ``u'A'DAu = 1`` and ``M`` the sum of ``D``.
 
-    ``D`` are the weights of the training points in the measure of the problem: degrees for Laplacian
-    eigenmaps, 1 for LLE. With ``H = Q^-1 A'KA Q^-1`` and ``Q = A'DA`` it is the Nystrom formula (Bengio
-    eq. 20) of the kernel ``a(x)' H a(y)`` under that measure, written without the sum over training points.
+    ``D`` are the degrees of the training points. With ``H = Q^-1 A'KA Q^-1`` and ``Q = A'DA`` it is the
+    Nystrom formula (Bengio eq. 20) of the kernel ``a(x)' H a(y)`` under that measure, written without the
+    sum over training points.
     """
 
     kernel: AnchoredKernel

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from eigenscape._parameters import Limits, with_constructor
 from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
-from eigenscape.estimators._graph import (
-    Neighborhood,
-    anchor_attributes,
-    check_anchors,
-    given_neighborhood,
-    neighborhood_graph,
-)
+from eigenscape.estimators._graph import Neighborhood, given_neighborhood, neighborhood_graph
 from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.blocks import resolve_metric_params
+from eigenscape.graph.components import connect_closed
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
-from eigenscape.options import Anchors, Graph, KNNGraph, Metric, SpanningTree
+from eigenscape.options import Graph, KNNGraph, Metric, SpanningTree
 from eigenscape.pieces import OnDisconnected, split_graph
 from eigenscape.solvers import NAMES
 
@@ -77,10 +72,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
 
     Other Parameters
     ----------------
-    approximation : Anchors or None, default=None
-        With :class:`~eigenscape.options.Anchors` coordinates are linear in the weights of a point on the
-        nearest anchors: an eigenproblem of their number, with the graph of all samples. For dense rows and
-        the Euclidean metric.
     graph : KNNGraph, RadiusGraph, SpanningTree or None, default=None
         Graph of the samples (:mod:`eigenscape.options`), in place of ``n_neighbors`` and ``metric``.
     reg : float, default=1e-3
@@ -127,8 +118,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         Number of neighbours used. Set if the graph connects nearest neighbours.
     neighbor_recall_ : float
         Fraction of the true nearest neighbours found, measured on a sample; 1 for an exact search.
-    anchors_ : ndarray of shape (n_anchors, n_features)
-        Anchors. Set if ``approximation`` is Anchors.
     inverse_error_ : float
         Error of ``inverse_transform``, which fits the rows by an affine function of the coordinates around
         each place of the map: root mean square distance between at most 1000 training rows and their
@@ -162,7 +151,6 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
     metric: Metric = "euclidean"
     graph: Graph | None = None
     on_disconnected: OnDisconnected = "connect"
-    approximation: Anchors | None = None
     eigen_solver: GraphSolver = "auto"
     random_state: Seed = 0
     n_jobs: int | None = None
@@ -186,23 +174,15 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         self._check_parameters(neighborhood, *X.shape)
         if self.c is not None:
             refuse_weights(weights, f"c={self.c!r}", "Bengio's kernel with a finite c has no weighted form")
-        if self.approximation is not None:
-            if self.c is not None:
-                raise ValueError(f"c={self.c!r} is not defined with anchors; leave one of them None")
-            n_anchors = check_anchors(self, X, neighborhood, weights)
         solver, option, params = self._solver(), neighborhood.option, {}
         graph = neighborhood_graph(X, neighborhood, n_components, weights)
         self._check_neighbors(int(np.diff(graph.graph.neighborhoods.indptr).min()))
         split = split_graph(graph.graph, self.on_disconnected)
+        split = replace(split, parts=tuple(connect_closed(part) for part in split.parts))
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
         grams = [local_gram(part, option.metric, params) for part in split.parts]
         method: dict[str, Any] = {"method": self.method, "reg": self.reg}
-        if self.approximation is not None:
-            from eigenscape.methods.anchors import anchored_lle
-
-            model = anchored_lle(split.parts[0], n_components, n_anchors, solver, gram=grams[0], **method)
-            return graph.result([model], split, n_components, anchor_attributes(model))
         maps = [
             locally_linear_embedding(
                 part, n_components, solver, c=self.c, gram=gram, weights=measure, **method

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from eigenscape._memory import row_blocks
 from eigenscape._native.loops import rerank, update_smallest
@@ -28,6 +28,7 @@ from eigenscape._threads import parallel_map, run_parallel
 from eigenscape._typing import Rows
 from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
+from eigenscape.graph.bounds import principal_directions
 from eigenscape.graph.inverted_file import Cells, Projection, build_cells, nearest_center
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table, table_of_rows
@@ -58,7 +59,7 @@ class ApproximateIndex(RowSearch):
         self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= TUNING.single_exponent else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
-            self._origin, self._directions = _principal_directions(self._rows, self.rows.order)
+            self._origin, self._directions = _leading_directions(self._rows, self.rows.order)
             self._tune()
 
     def _scaled(self, Y: Rows) -> np.ndarray:
@@ -172,10 +173,11 @@ class ApproximateIndex(RowSearch):
         length, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         counts = np.zeros(len(rows), dtype=np.int64)
         points, cells, ranks = self._points, self._cells, self.ranks
-        visits = min(self._visits, cells.n_cells)
+        visits = self._visits
         squares, offsets, others = np.empty(0), None, 0
         if reach is not None:
             squares, offsets = reach.squares, reach.offsets
+            visits = int(np.ceil(TUNING.radius_visits * visits))
             others = min(TUNING.radius_candidates, self.n_points)
         own = np.arange(len(rows))
         if len(rows) > TUNING.approximate_queries:
@@ -184,7 +186,9 @@ class ApproximateIndex(RowSearch):
 
         def measure(block: slice) -> tuple[np.ndarray, ...]:
             some = own[block]
-            near, found = cells.candidates(queries.points[some], visits, wanted, offsets, others)
+            near, found = cells.candidates(
+                queries.points[some], min(visits, cells.n_cells), wanted, offsets, others
+            )
             size = found.size if len(squares) else 0
             row, column, within = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
             used = rerank(
@@ -316,7 +320,7 @@ class ApproximateIndex(RowSearch):
         return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
 
 
-def _principal_directions(rows: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def _leading_directions(rows: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Compute the mean and the leading principal directions (d, at most 256), from at most 20 000 rows.
 
     No directions for short rows, which are searched as they are.
@@ -327,6 +331,5 @@ def _principal_directions(rows: np.ndarray, order: np.ndarray) -> tuple[np.ndarr
     if d <= 1.5 * TUNING.components[0]:
         return origin, None
     some = (some - origin).astype(np.float32)
-    most = min(TUNING.components[-1], d - 1)
-    _, directions = linalg.eigh((some.T @ some).astype(np.float64), subset_by_index=(d - most, d - 1))
-    return origin, np.ascontiguousarray(directions[:, ::-1].astype(rows.dtype))
+    directions = principal_directions(some, min(TUNING.components[-1], d - 1))
+    return origin, directions.astype(rows.dtype)

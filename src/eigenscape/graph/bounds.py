@@ -112,7 +112,7 @@ def _choose_directions(sample: np.ndarray, n_points: int) -> np.ndarray | None:
     d = sample.shape[1]
     size = max(float(np.abs(sample).max()), np.finfo(np.float64).tiny)
     sample = (sample / size).astype(np.float32)  # directions do not depend on the scale
-    directions = _principal_directions(sample, TUNING.directions[-1])
+    directions = principal_directions(sample, TUNING.directions[-1])
     norms, leading = squared_norms(sample), sample @ directions.astype(np.float32)
     queries = slice(None, None, -(-len(sample) // TUNING.direction_queries))
     k = max(1, round(TUNING.direction_neighbors * len(sample) / n_points))
@@ -133,7 +133,7 @@ def _with_rest(leading: np.ndarray, norms: np.ndarray) -> np.ndarray:
     return np.column_stack([leading, np.sqrt(np.maximum(norms - squared_norms(leading), 0.0))])
 
 
-def _principal_directions(rows: np.ndarray, count: int) -> np.ndarray:
+def principal_directions(rows: np.ndarray, count: int) -> np.ndarray:
     """Return nearly principal directions (d, count), orthonormal, by one step of a randomised iteration."""
     start = np.random.default_rng(0).standard_normal((rows.shape[1], count), dtype=np.float32)
     basis, _ = np.linalg.qr((rows.T @ (rows @ start)).astype(np.float64))

@@ -62,10 +62,12 @@ class Tuning:
     recall_points: int = 400
     recall_neighbors: int = 10
     #: Fraction of the neighbours whose cells must be visited.
-    cell_recall: float = 0.999
+    cell_recall: float = 0.997
     #: Numbers of principal components that are tried, and candidates per neighbour above which more are.
     components: tuple[int, ...] = (64, 128, 256)
     most_candidates: int = 20
+    #: Factor of the number of cells in a search within radii: points in the open have large ones.
+    radius_visits: float = 1.25
     #: Number of points whose radius most probably reaches a query, for which this is examined.
     radius_candidates: int = 100
     #: Number of distances between components that are computed to find the shortest edges between them.

@@ -1,9 +1,9 @@
-"""Laplacian eigenmaps and LLE by anchors: eigenproblems of functions that are linear in anchor weights.
+"""Laplacian eigenmaps by anchors: the eigenproblem of functions that are linear in anchor weights.
 
 Every point is a combination ``a(x)`` of ``m`` anchors, as in the landmarks of Vladymyrov and
 Carreira-Perpinan 2013. With the weights ``A`` (n, m) of all vertices, the map is ``A U``, and the
-eigenproblems of the graph become ``A'(D - W)A u = s A'DA u`` and ``A'(I - W)'(I - W)A u = s A'A u``, both
-m x m: the problem of Brand eq. 8 with ``Z = A'``. The graph contains all points.
+eigenproblem of the graph becomes ``A'(D - W)A u = s A'DA u``, m x m: the problem of Brand eq. 8 with
+``Z = A'``. The graph contains all points.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from scipy import sparse
 from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape.dictionary.anchored import AnchoredEigenfunctions, AnchoredKernel, AnchorWeights
-from eigenscape.eigenfunctions import Embedding, PlainScale
+from eigenscape.eigenfunctions import Embedding
 from eigenscape.exceptions import RankError
-from eigenscape.graph.neighborhood import NeighborGraph
 from eigenscape.kernels.affinity import GraphAffinity, LocalAffinity
-from eigenscape.kernels.local import LocalGram
 from eigenscape.methods.kernel_centers import place_centers
-from eigenscape.methods.lle import LLEMethod, alignment_factor
 from eigenscape.solvers import EigenPairs, SolverConfig, generalized_eigh, whiten
 from eigenscape.solvers.generalized import relative_residuals
 from eigenscape.solvers.pairs import column_signs
+
+#: Directions of A'DA (unit diagonal) with eigenvalues below this multiple of the largest are left out.
+_SMALLEST = 1e-3
 
 
 def place_anchors(X: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -40,35 +40,16 @@ def anchored_laplacian_eigenmaps(
 ) -> Embedding:
     """Return the solutions of ``A'(D - W)A u = s A'DA u`` with the smallest nonzero ``s``.
 
-    Coordinates are ``sqrt(n) a(x) . u``. They approach the coordinates of
-    :func:`~eigenscape.methods.laplacian.laplacian_eigenmaps` as anchors are added."""
+    Coordinates are ``sqrt(n) a(x) . u``. Functions ``a(x) . u`` that need large coefficients ``u`` are left
+    out: with nearly as many anchors as points they fit the training points and vary wildly between them."""
     points = np.asarray(affinity.X, dtype=np.float64)
-    weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), None, solver.n_jobs)
+    weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), solver.n_jobs)
     edges = affinity.edges()
     degree = np.asarray(edges.sum(axis=1)).ravel()
     A = weights(points)
     forms = _Forms(_laplacian_form(A, edges, degree), _moment(A, degree), float(degree.sum()))
     functions = _solve(forms, weights, A, affinity.X, n_components)
     return Embedding(functions, MeasureScale(float(np.sqrt(len(degree) / degree.sum()))), trivial=1)
-
-
-def anchored_lle(
-    graph: NeighborGraph,
-    n_components: int,
-    n_anchors: int,
-    solver: SolverConfig,
-    *,
-    method: LLEMethod,
-    reg: float,
-    gram: LocalGram,
-) -> Embedding:
-    """Return the solutions of ``A'MA u = s A'A u`` next to the constant one, ``M`` the alignment matrix."""
-    points = np.asarray(graph.vertices.X, dtype=np.float64)
-    weights = AnchorWeights(place_anchors(points, n_anchors, solver.seed), reg, solver.n_jobs)
-    factor = alignment_factor(graph, method, n_components, reg, solver.n_jobs, gram)  # M = F'F
-    A = weights(points)
-    forms = _Forms(_square(factor, A), _moment(A, np.ones(len(points))), float(len(points)))
-    return Embedding(_solve(forms, weights, A, graph.vertices.X, n_components), PlainScale(), trivial=1)
 
 
 @dataclass(frozen=True)
@@ -88,7 +69,7 @@ class MeasureScale:
 class _Forms:
     """The matrices of the reduced eigenproblem."""
 
-    rough: np.ndarray  # A'(D - W)A, or A'MA (m, m)
+    rough: np.ndarray  # A'(D - W)A (m, m)
     moment: np.ndarray  # Q = A'DA (m, m)
     mass: float  # sum of D
 
@@ -103,8 +84,7 @@ def _solve(
     centred = forms.moment - forms.mass * np.outer(means, means)
     size = np.sqrt(np.diagonal(forms.moment))
     size = np.where(size > 0, size, 1.0)[:, None]  # anchors that no point uses
-    # Directions of A'DA (unit diagonal) with eigenvalues below 1e-10 are dropped.
-    whitener = whiten(centred / size / size.T, 1e-10, np.ones(len(size))).whitener / size
+    whitener = whiten(centred / size / size.T, _SMALLEST, np.ones(len(size))).whitener / size
     with stage("eigen-solve"):
         pairs = generalized_eigh(forms.rough, centred, None, "smallest", whitener)
     if pairs.rank < n_components:
@@ -138,16 +118,6 @@ def _laplacian_form(A: sparse.csr_array, W: sparse.csr_array, degree: np.ndarray
 
     total = _assemble(block, A.shape[0], A.shape[1])
     return (total + total.T) / 2
-
-
-def _square(F: sparse.csr_array, A: sparse.csr_array) -> np.ndarray:
-    """Return ``(FA)'FA``."""
-
-    def block(rows: slice) -> sparse.csr_array:
-        part = F[rows] @ A
-        return part.T @ part
-
-    return _assemble(block, F.shape[0], A.shape[1])
 
 
 def _assemble(block: Callable[[slice], sparse.csr_array], n: int, m: int) -> np.ndarray:

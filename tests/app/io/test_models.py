@@ -190,7 +190,7 @@ class Stream:
 def test_streams_are_not_stored(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.tile(X, (200, 1)))
     chunks = eigenscape.read(tmp_path / "x.npy", stream=True).array
-    for number, stream in enumerate((Stream(), tmp_path / "x.npy", [X[:30], X[30:]], chunks)):
+    for number, stream in enumerate((Stream(), [X[:30], X[30:]], chunks)):
         model = eigenscape.GreedySpectralEmbedding(dictionary=Dictionary(tol=1e-2)).fit(stream)
         eigenscape.save(model, tmp_path / f"{number}")
         assert (tmp_path / f"{number}").stat().st_size < 200_000
