@@ -6,9 +6,10 @@ determine:
 
     min  sum_i w_i (y_i - f(x_i))^2 + alpha sum_i w_i  sum_r rho_r^p c_r^2
 
-``rho_r`` is the roughness of ``f_r`` relative to the first one. ``p = 0`` is the plain ridge of a truncated
-basis; ``p = 1, 2`` penalise the energy ``f'L^p f`` of the graph Laplacian ``L`` (Belkin, Matveeva and Niyogi
-2004). ``N``, ``alpha`` and ``p`` minimise the leave-one-out error, which has a closed form.
+``rho_r`` is the roughness of ``f_r`` (at least 0.01 of the largest) relative to the first one. ``p = 0`` is
+the plain ridge of a truncated basis; ``p = 1, 2`` penalise the energy ``f'L^p f`` of the graph Laplacian
+``L`` (Belkin, Matveeva and Niyogi 2004). ``N``, ``alpha`` and ``p`` minimise the leave-one-out error, which
+has a closed form.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+
+from eigenscape._progress import stage
 
 
 class RidgeGrid(NamedTuple):
@@ -76,12 +79,14 @@ def fit_eigen_ridge(
     """
     weights = weights / weights.sum()
     best: EigenRidge | None = None
-    for count in grid.n_functions:
-        for smoothness in grid.smoothness:
-            scale = roughness[:count] ** (-smoothness / 2)
-            for fit in _ridge_path(functions[:, :count], Y, weights, grid.alphas, scale, smoothness):
-                if best is None or fit.error < best.error * (1 - 1e-9):  # equal but for rounding
-                    best = fit
+    with stage("regression", total=len(grid.n_functions)) as advance:
+        for count in grid.n_functions:
+            for smoothness in grid.smoothness:
+                scale = roughness[:count] ** (-smoothness / 2)
+                for fit in _ridge_path(functions[:, :count], Y, weights, grid.alphas, scale, smoothness):
+                    if best is None or fit.error < best.error * (1 - 1e-9):  # equal but for rounding
+                        best = fit
+            advance(1)
     if best is None:
         raise ValueError("the grid of the ridge regression is empty")
     return best
