@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenscape import GreedySpectralEmbedding, KernelPCA
-from eigenscape.exceptions import ToleranceWarning
+from eigenscape.exceptions import RankError, ToleranceWarning
 from eigenscape.options import Dictionary
 
 
@@ -95,3 +95,14 @@ def test_many_equal_eigenvalues_are_found(n_components):
         dictionary=Dictionary(tol=1e-3),
     )
     assert_allclose(model.fit(X).eigenvalues_, np.ones(n_components), rtol=1e-6)
+
+
+@pytest.mark.parametrize("normalization", ["additive", "divisive"])
+def test_the_default_tolerance_is_lowered_for_groups_far_from_each_other(normalization):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((50, 2)), rng.standard_normal((50, 2)) + 1000])
+    model = GreedySpectralEmbedding(2, normalization=normalization).fit(X)
+    assert_allclose(model.transform(X), model.embedding_, atol=1e-6)
+    assert (np.sign(model.embedding_[:50, 0]) != np.sign(model.embedding_[50:, 0])).all()
+    with pytest.raises(RankError, match="lower n_components"):
+        GreedySpectralEmbedding(2, dictionary=Dictionary(tol=1e-3), normalization=normalization).fit(X)

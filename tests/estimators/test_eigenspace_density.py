@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.stats import gamma
 from sklearn.datasets import load_digits
@@ -16,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenscape import (
     PCA,
+    ClassicalMDS,
     DiffusionMap,
     EigenspaceDensity,
     KernelPCA,
@@ -140,6 +142,30 @@ def test_samples_are_rows_like_the_others(digits, fitted):
     assert no_inverse.sample_coordinates(3, random_state=0).shape == (3, 2)
     with pytest.raises(AttributeError, match=r"sample needs an inverse map.*use sample_coordinates"):
         no_inverse.sample()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0, 100])
+@pytest.mark.parametrize("embedder", [PCA(6), KernelPCA(6, kernel="linear"), ClassicalMDS(6)], ids=str)
+def test_rounding_is_no_evidence_against_a_row(embedder, offset, dtype):
+    """A map that loses nothing: predictions are those of the density alone, except outside of the plane."""
+    rng = np.random.default_rng(0)
+    plane = rng.standard_normal((6, 8))
+    X, Y = ((rng.standard_normal((n, 6)) @ plane + offset).astype(dtype) for n in (600, 5000))
+    model = EigenspaceDensity(embedder).fit(X)
+    alone = EigenspaceDensity(embedder, span_distance="none").fit(X)
+    assert (model.predict(Y) != alone.predict(Y)).mean() < 2e-3
+    assert 0.003 < (model.predict(Y) == -1).mean() < 0.03
+    away = np.linalg.svd(plane)[2][-1]
+    assert (model.predict(X[:50] + dtype(0.1) * away.astype(dtype)) == -1).all()
+
+
+def test_covariances_are_those_of_the_coordinates(digits):
+    zeros = digits[0]
+    model = EigenspaceDensity(PCA(3), 1, reg_covar=1e-9).fit(zeros)
+    coordinates = model.embedder_.transform(zeros)
+    assert_allclose(model.covariances_[0], np.cov(coordinates.T, bias=True), rtol=1e-6, atol=1e-6)
+    assert_allclose(model.means_[0], coordinates.mean(axis=0), atol=1e-9)
 
 
 def test_prefit(digits, fitted):

@@ -164,3 +164,16 @@ def test_a_circle_known_by_its_arcs():
         found = model.fit(D).embedding_[:, 0]
         assert abs(np.corrcoef(found, angle)[0, 1]) > 1 - 1e-6
         assert all(a < b for a, b in pairwise(found * np.sign(found[-1] - found[0])))
+
+
+def test_closed_groups_have_determined_coordinates():
+    """Four groups list no neighbours outside, only the point between them does: any constants fit them."""
+    corners = np.array([[0, 0], [30, 0], [0, 30], [30, 30]])
+    groups = (corner + np.random.default_rng(1).random((40, 2)) for corner in corners)
+    X = np.vstack([*groups, [[15.5, 15.5]]])
+    order = np.random.default_rng(5).permutation(len(X))
+    model = LocallyLinearEmbedding(2, n_neighbors=12).fit(X)
+    again = LocallyLinearEmbedding(2, n_neighbors=12).fit(X[order]).embedding_
+    assert model.n_connected_components_ == 1
+    assert_allclose(np.abs(again), np.abs(model.embedding_[order]), atol=1e-6)
+    assert_allclose(model.transform(X.copy()), model.embedding_, atol=1e-10)

@@ -8,10 +8,12 @@ import numpy as np
 
 from eigenscape._memory import row_blocks
 from eigenscape._typing import is_sparse
-from eigenscape.estimators._rows import check_input
+from eigenscape.estimators._rows import check_input, take_rows
 from eigenscape.exceptions import UndefinedKernelError
-from eigenscape.quality.span_distance import span_distances
+from eigenscape.quality.span_distance import rounding_of_span, span_distances
 
+#: Relative error of a reconstructed row, in units of the precision; 5 was measured.
+_ROUNDING = 64
 #: How a distance from the span is measured.
 SpanKind = Literal["kernel", "inverse", "none"]
 
@@ -51,16 +53,30 @@ def measure_span(embedder: Any, X: Any, kind: str) -> np.ndarray:
     return span_distances(model, check_input(embedder, X, reset=False))
 
 
+def span_rounding(embedder: Any, X: Any, kind: str) -> float:
+    """Return the squared distance from the span that rounding alone may cause, given some rows."""
+    if kind == "kernel":
+        return rounding_of_span(embedder._model_, check_input(embedder, X, reset=False))
+    rows, one = _numbers(X), take_rows(X, np.arange(1))
+    eps = np.finfo(np.asarray(embedder.inverse_transform(embedder.transform(one))).dtype).eps
+    squares = np.square(rows.data if is_sparse(rows) else rows).sum() / rows.shape[0]
+    return float(squares) * float(_ROUNDING * eps) ** 2
+
+
 def _reconstruction_errors(embedder: Any, X: Any) -> np.ndarray:
     """Return ``|x - inverse_transform(transform(x))|^2`` (n,)."""
     inverse = getattr(embedder, "inverse_transform", None)
     if inverse is None:
         raise AttributeError(f"{type(embedder).__name__} has no inverse_transform")
     coordinates = embedder.transform(X)
-    values = X.X if hasattr(X, "obsm") else X  # of AnnData
-    rows = values.tocsr() if is_sparse(values) else np.asarray(values, dtype=np.float64)
+    rows = _numbers(X)
     parts = []
     for block in row_blocks(rows.shape[0], 64 * rows.shape[1]):
         dense = np.asarray(rows[block].toarray() if is_sparse(rows) else rows[block])
         parts.append(np.square(dense - inverse(coordinates[block])).sum(axis=1))
     return np.concatenate(parts)
+
+
+def _numbers(X: Any) -> Any:
+    values = X.X if hasattr(X, "obsm") else X  # of AnnData
+    return values.tocsr() if is_sparse(values) else np.asarray(values, dtype=np.float64)

@@ -31,9 +31,9 @@ class EigenfunctionClassifier(EigenRidgeMixin, ClassifierMixin, BaseEstimator):
         \min \sum_i w_i |y_i - f(x_i)|^2 + \alpha \sum_i w_i \sum_r \rho_r^p |c_r|^2
 
     (Belkin and Niyogi 2003; Belkin, Matveeva and Niyogi 2004), where :math:`y_i` are indicators of the
-    classes and :math:`\rho_r` is the roughness of :math:`f_r` relative to the first. :math:`N`,
-    :math:`\alpha` and :math:`p` minimise the leave-one-out error. New points are classified through their
-    eigenfunctions (Bengio eq. 20), so nothing is fitted again.
+    classes and :math:`\rho_r` is the roughness of :math:`f_r` (at least a hundredth of the largest) relative
+    to the first. :math:`N`, :math:`\alpha` and :math:`p` minimise the leave-one-out error. New points are
+    classified through their eigenfunctions (Bengio eq. 20), so nothing is fitted again.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from eigenscape.estimators._embedder import check_embedder, copy_features
 from eigenscape.estimators._method import Method, Seed
 from eigenscape.estimators._rows import take_rows
 from eigenscape.estimators._running import averaged, rowwise, running
-from eigenscape.estimators._span import measure_span, resolve_span
+from eigenscape.estimators._span import measure_span, resolve_span, span_rounding
 from eigenscape.estimators.kernel_pca import KernelPCA
 from eigenscape.kernels.base import n_points
 from eigenscape.methods.eigenspace_density import GammaTail, GaussianDensity
@@ -97,7 +97,8 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
         Number of Gaussians.
     weights_ : ndarray of shape (n_mixtures_,)
     means_ : ndarray of shape (n_mixtures_, n_coordinates)
-        Weights and means of the Gaussians.
+    covariances_ : ndarray of shape (n_mixtures_, n_coordinates, n_coordinates)
+        Weights, means and covariances of the Gaussians.
     cv_scores_ : ndarray of shape (n_candidates, 2)
         Number of Gaussians and mean log density of rows left out (of coordinates at unit variance).
     span_distance_ : {"kernel", "inverse", "none"}
@@ -157,17 +158,23 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             copy_features(self, self.embedder_)
             self.span_distance_ = resolve_span(self.embedder_, take_rows(X, np.arange(2)), self.span_distance)
             folds = self._folds(X, coordinates, seed)
-            self.n_mixtures_, left_out = self._choose_mixtures(folds, seed)
+            self.n_mixtures_, left_out = self._choose_mixtures(
+                folds, len(np.unique(coordinates, axis=0)), seed
+            )
             scale = _scale(coordinates)
             self._density_ = _density(self._mixture(coordinates / scale, self.n_mixtures_, seed), scale)
             self._rarity_ = GammaTail.of(-left_out)
             span = np.concatenate([fold.span for fold in folds])
-            self._span_tail_ = None if self.span_distance_ == "none" else GammaTail.of(span)
+            self._span_tail_ = None
+            if self.span_distance_ != "none":  # a map that loses nothing has distances of rounding errors
+                rounding = span_rounding(self.embedder_, X, self.span_distance_)
+                self._span_tail_ = GammaTail.of(span, rounding)
             if self.contamination == "auto":
                 self.offset_ = float(np.quantile(self._join(left_out, span), _FALSE_ALARMS))
             else:
                 self.offset_ = float(np.quantile(self._scores(X, coordinates), self.contamination))
         self.weights_, self.means_ = self._density_.weights, self._density_.means * scale
+        self.covariances_ = self._density_.covariances()
         return self
 
     def _check_parameters(self, X: Any) -> None:
@@ -200,10 +207,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             folds.append(_Fold(inside / scale, outside / scale, self._span(embedder, rows)))
         return folds
 
-    def _choose_mixtures(self, folds: list[_Fold], seed: int) -> tuple[int, np.ndarray]:
+    def _choose_mixtures(self, folds: list[_Fold], n_distinct: int, seed: int) -> tuple[int, np.ndarray]:
         """Return the number of Gaussians, and the log densities of rows left out with it."""
         smallest = min(len(fold.fitted) for fold in folds)
-        counts = [count for count in _MIXTURES if count * _ROWS_PER_GAUSSIAN <= smallest] or [1]
+        counts = [k for k in _MIXTURES if k <= min(n_distinct, max(1, smallest // _ROWS_PER_GAUSSIAN))]
         if self.n_mixtures != "auto":
             check_enough("n_mixtures", self.n_mixtures, self.n_mixtures, smallest, "training samples")
             counts = [int(self.n_mixtures)]

@@ -44,6 +44,8 @@ from eigenscape.streams import as_chunks, can_repeat
 #: not span one another: the tolerance alone would select all, in O(n^3) time. The size does not depend
 #: on the memory or speed of the machine, since the result must not.
 _DEFAULT_TOL, _DEFAULT_SIZE = 1e-3, 2000
+#: Tolerances by default if larger ones give too few eigenfunctions, as for groups far from each other.
+_SMALLER_TOLS = (1e-6, 1e-9)
 #: Number of points over which ``normalize_first`` averages.
 _N_AVERAGED = 1000
 #: Parameters that must not change between the chunks of a stream.
@@ -92,7 +94,7 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         the dictionary grows until each point is at most so far from its span, as a squared distance in
         feature space, to be compared with ``k(x, x)``, which is 1 for "rbf" (algorithm 1). With ``size``
         alone the members are selected greedily from all points. If None, ``tol=1e-3`` with at most 2000
-        members.
+        members; for data in memory 1e-6 or 1e-9 if the dictionary has too few members.
     n_components : int or None, default=2
         Number of coordinates; None for all eigenfunctions with a positive eigenvalue.
     kernel : str, callable or Kernel, default="rbf"
@@ -271,7 +273,14 @@ class GreedySpectralEmbedding(InverseMixin, KernelEstimator):
         if not self._is_greedy():
             members = select_members(self._dictionary(), similarity, rows, options, self._source_)
             options = replace(options, members=members)
-        self._set_model(rows.fit(self._source_, options), options, rows.stored)
+        given = self._dictionary()
+        tolerances = _SMALLER_TOLS if given.tol is None is given.size and self._is_greedy() else ()
+        for tol in tolerances:
+            try:
+                return self._set_model(rows.fit(self._source_, options), options, rows.stored)
+            except RankError:
+                options = replace(options, tol=tol)
+        return self._set_model(rows.fit(self._source_, options), options, rows.stored)
 
     @available_if(_supports_single_pass)
     @by_blocks("dictionary.partial_fit")

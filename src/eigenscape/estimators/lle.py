@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from eigenscape.estimators._inverse import InverseMixin
 from eigenscape.estimators._method import GraphSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import refuse_weights
 from eigenscape.graph.blocks import resolve_metric_params
+from eigenscape.graph.components import connect_closed
 from eigenscape.kernels.local import local_gram
 from eigenscape.methods.lle import LLEMethod, locally_linear_embedding
 from eigenscape.options import Graph, KNNGraph, Metric, SpanningTree
@@ -177,6 +178,7 @@ class LocallyLinearEmbedding(InverseMixin, KernelEstimator):
         graph = neighborhood_graph(X, neighborhood, n_components, weights)
         self._check_neighbors(int(np.diff(graph.graph.neighborhoods.indptr).min()))
         split = split_graph(graph.graph, self.on_disconnected)
+        split = replace(split, parts=tuple(connect_closed(part) for part in split.parts))
         if not self._is_precomputed():
             params = resolve_metric_params(option.metric, option.metric_params, graph.graph.vertices.X)
         grams = [local_gram(part, option.metric, params) for part in split.parts]

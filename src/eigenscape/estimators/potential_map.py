@@ -23,8 +23,9 @@ from eigenscape.pieces import split_graph
 class PotentialMap(Estimator):
     r"""Distances between the logarithms of diffusion probabilities: pictures of branching data.
 
-    With affinities :math:`k`, degrees :math:`S` and the random walk :math:`P = S^{-1} k`, the potential of a
-    sample is :math:`U_i = -\log (P^t)_{i\cdot}`, and the map minimises the stress of metric MDS
+    With affinities :math:`k`, the random walk :math:`P = S^{-1} (k + I)`, which may stay where it is, and the
+    row sums :math:`S` of :math:`k + I`, the potential of a sample is :math:`U_i = -\log (P^t)_{i\cdot}`, and
+    the map minimises the stress of metric MDS
 
     .. math:: \sum_{i<j} \bigl(|x_i - x_j| - |U_i - U_j|\bigr)^2
 

@@ -54,6 +54,32 @@ def connect(graph: NeighborGraph, label: np.ndarray) -> NeighborGraph:
     return graph
 
 
+def connect_closed(graph: NeighborGraph) -> NeighborGraph:
+    """Return the graph with edges out of groups of vertices that list no neighbours outside of the group.
+
+    LLE minimises to zero any function that is constant on each of ``g`` such groups, so that more than one
+    coordinate is undetermined if ``g`` exceeds two. The shortest edge that enters each group is then listed
+    by both of its ends, until at most two groups are left.
+    """
+    while True:
+        edges = sparse.coo_array(graph.neighborhoods)
+        _, label = connected_components(edges, directed=True, connection="strong")
+        leaving = label[edges.row] != label[edges.col]
+        closed = np.setdiff1d(label, label[edges.row[leaving]])
+        enters = np.flatnonzero(leaving & np.isin(label[edges.col], closed))
+        if len(closed) <= 2 or not len(enters):
+            return graph
+        row, column, length, ranks = (
+            edges.row[enters],
+            edges.col[enters],
+            edges.data[enters],
+            graph.index.ranks,
+        )
+        order = edge_order(length, ranks[row], ranks[column], label[column])
+        some = order[np.unique(label[column[order]], return_index=True)[1]]
+        graph = graph.with_edges(row[some], column[some], length[some])
+
+
 def spanning_tree(index: NeighborIndex) -> NeighborGraph:
     """Return the minimum spanning tree of the indexed points: :func:`connect` applied to an empty graph."""
     empty = sparse.csr_array((index.n_points, index.n_points))

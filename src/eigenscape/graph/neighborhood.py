@@ -97,6 +97,11 @@ class NeighborGraph:
     __repr__ = short_repr
 
     @property
+    def X(self) -> Any:
+        """The vertices."""
+        return self.vertices.X
+
+    @property
     def n_vertices(self) -> int:
         return self.index.n_points
 

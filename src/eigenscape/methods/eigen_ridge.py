@@ -6,9 +6,10 @@ determine:
 
     min  sum_i w_i (y_i - f(x_i))^2 + alpha sum_i w_i  sum_r rho_r^p c_r^2
 
-``rho_r`` is the roughness of ``f_r`` relative to the first one. ``p = 0`` is the plain ridge of a truncated
-basis; ``p = 1, 2`` penalise the energy ``f'L^p f`` of the graph Laplacian ``L`` (Belkin, Matveeva and Niyogi
-2004). ``N``, ``alpha`` and ``p`` minimise the leave-one-out error, which has a closed form.
+``rho_r`` is the roughness of ``f_r`` (at least 0.01 of the largest) relative to the first one. ``p = 0`` is
+the plain ridge of a truncated basis; ``p = 1, 2`` penalise the energy ``f'L^p f`` of the graph Laplacian
+``L`` (Belkin, Matveeva and Niyogi 2004). ``N``, ``alpha`` and ``p`` minimise the leave-one-out error, which
+has a closed form.
 """
 
 from __future__ import annotations

@@ -43,6 +43,11 @@ class GaussianDensity:
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(values + np.log(self.weights), axis=1))
 
+    def covariances(self) -> np.ndarray:
+        """Return the covariances (K, d, d) of the coordinates."""
+        halves = np.stack([np.linalg.inv(root) for root in self.roots]) * self.scale  # (K, d, d)
+        return np.einsum("kir,kis->krs", halves, halves)
+
     def draw(self, n_samples: int, rng: np.random.Generator) -> np.ndarray:
         """Return random coordinates (n_samples, d)."""
         counts = rng.multinomial(n_samples, self.weights / self.weights.sum())
@@ -67,9 +72,9 @@ class GammaTail:
     scale: float
 
     @staticmethod
-    def of(values: np.ndarray) -> GammaTail:
-        """Return the tail of a sample."""
-        spread = float(values.std())
+    def of(values: np.ndarray, rounding: float = 0.0) -> GammaTail:
+        """Return the tail of a sample, of a standard deviation of at least ``rounding``."""
+        spread = max(float(values.std()), rounding)
         if not spread > 0:
             spread = max(abs(float(values[0])), 1.0) * 1e-6
         start = float(values.min()) - spread

@@ -104,9 +104,10 @@ class TextSource:
         delimiter: str | None = None,
         stream: bool = False,
     ) -> None:
+        self._ends_empty = False  # whether empty lines follow the last row
         if not stream:
             content = b"".join(read_chunks(content, source, whole=True)).lstrip(_NEWLINES)
-            content = content[: last_value_end(content, len(content))]
+            content = self._without_empty_end(content)
         self.content, self.source = content, source
         head = content if isinstance(content, bytes) else self._head()
         if not head.strip():
@@ -120,6 +121,8 @@ class TextSource:
         self._cells: dict[str, pa.ChunkedArray] = {}  # of a content in memory
         requested = {*(selection.columns or ()), *selection.known_columns}
         self.columns = self._profile(requested)
+        if self._ends_empty and len(self.layout.names) == 1:
+            self.remarks += ("empty lines at the end are not read as rows without a value",)
         self.selection = selection.complete(list(self.columns), source)
         roles, encoded = (self.selection.label, self.selection.id), self.selection.categories or ()
         for name, column in self.columns.items():
@@ -208,6 +211,12 @@ class TextSource:
             yield block
             before = len(block[names[0]]) + (layout.header if before is None else before)
 
+    def _without_empty_end(self, content: bytes) -> bytes:
+        """Return a content without the empty lines at its end."""
+        end = last_value_end(content, len(content))
+        self._ends_empty = end < len(content)
+        return content[:end]
+
     def _row_blocks(self) -> Iterator[tuple[bytes, int]]:
         """Yield blocks of complete rows without leading empty lines, and the number of lines before each."""
         layout, rest, started, n_lines = self.layout, b"", False, 0
@@ -226,7 +235,7 @@ class TextSource:
                 if len(rest) > _MAX_ROW_BLOCKS * BLOCK_BYTES:
                     raise InputFileError(f"{self.source}: a row has more than {format_bytes(len(rest))}")
         if rest.strip(_NEWLINES):
-            yield rest[: last_value_end(rest, len(rest))], n_lines
+            yield self._without_empty_end(rest), n_lines
 
 
 def parse_text(

@@ -156,6 +156,7 @@ def _has_decimal_commas(rows: list[list[str]], source: str) -> bool:
     """Return whether a table has one column of numbers with a decimal comma, such as 1,5."""
     pairs = [",".join(row) for row in rows[1:] if any(cell.strip() for cell in row)]
     joined = len(rows[0]) == 1 and pairs and all(len(row) <= 2 for row in rows)
+    pairs = [cell for cell in pairs if cell.strip() not in MISSING_CELLS]
     if not joined or not all(_DECIMAL_COMMA.fullmatch(cell) or _INTEGER.fullmatch(cell) for cell in pairs):
         return False
     fractions = [cell.partition(",")[2] for cell in pairs if "," in cell]
