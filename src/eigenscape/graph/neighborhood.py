@@ -309,7 +309,7 @@ def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     radii = np.full(n, float(radius))
     if n > _SAMPLED_ROWS:
         some = np.linspace(0, n - 1, _SAMPLED_ROWS).astype(np.intp)
-        count = index.radius_graph(index.points(some), radii[some]).nnz / len(some) * n
+        count = index.radius_graph(index.points(some), radii).nnz / len(some) * n
         purpose = f"the graph of {n} points with radius={radius:g} (about {count:.1e} edges)"
         _memory.require(_EDGE_BYTES * count, purpose, "lower radius, or connect nearest neighbours")
     with stage("neighbours"):
