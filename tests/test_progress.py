@@ -48,6 +48,29 @@ STAGES = [
 ]
 
 
+def test_work_outside_of_stages_is_reported_after_two_seconds(monkeypatch, capsys):
+    clock = iter([0.0, 1.9, 2.1, 5.0, 17.2, 20.0])
+    monkeypatch.setattr(_progress_displays, "perf_counter", lambda: next(clock, 0.0))
+    monkeypatch.setattr(threading.Thread, "start", lambda _: None)  # lines are printed below
+    display, shown = _progress_displays.TextDisplay(), []
+    for _ in range(4):
+        display._print_due()
+        shown.append(capsys.readouterr().err)
+    assert shown == ["", "working: 2 s so far\n", "", "working: 20 s so far\n"]
+    display.show(Line("neighbours"))
+    assert capsys.readouterr().err == "neighbours ...\n"
+
+
+def test_components_and_eigenvalues_of_a_repaired_kernel_are_stages(monkeypatch):
+    with recording() as stages:
+        eigenscape.ClassicalMDS(indefinite="clip").fit(X)
+    assert "eigen-solve" in dict(stages)
+    monkeypatch.setattr("eigenscape._memory.available_bytes", lambda: 10_000)
+    with recording() as stages:
+        eigenscape.LaplacianEigenmaps(affinity="rbf").fit(X)
+    assert "components" in dict(stages)
+
+
 @pytest.mark.parametrize(
     ("estimator", "expected"), STAGES, ids=lambda value: value if isinstance(value, str) else None
 )

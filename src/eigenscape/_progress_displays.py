@@ -52,7 +52,8 @@ class BarDisplay:
 class TextDisplay:
     """Lines of text on standard error: one when a stage begins, then one every 15 s, and a last one.
 
-    A thread prints the lines, so that they also come from stages that report no steps.
+    A thread prints the lines, so that they also come from stages that report no steps, and from work outside
+    of all stages: after two seconds, then every 15 s.
 
     Parameters
     ----------
@@ -63,7 +64,9 @@ class TextDisplay:
     def __init__(self, delay: float = 0.0) -> None:
         self._lines: dict[str, Line] = {}
         self._printed: dict[str, float] = {}  # when a line about a stage was printed last
-        self._closed, self._first = threading.Event(), perf_counter() + delay
+        self._began = perf_counter()
+        self._closed, self._first = threading.Event(), self._began + delay
+        self._idle_due = max(self._first, self._began + QUIET_SECONDS)  # of a line if no stage is running
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._watch, name="eigenscape progress", daemon=True)
         self._thread.start()
@@ -89,6 +92,11 @@ class TextDisplay:
         """Print a line about each running stage that has had none for a while."""
         now = perf_counter()
         with self._lock:
+            if any(line.running for line in list(self._lines.values())):
+                self._idle_due = now + QUIET_SECONDS
+            elif now >= self._idle_due:
+                self._print(f"working: {format_duration(now - self._began)} so far")
+                self._idle_due = now + LINE_SECONDS
             for name, line in list(self._lines.items()) if now >= self._first else ():
                 last = self._printed.get(name)
                 if line.running and (last is None or now - last >= LINE_SECONDS):

@@ -10,6 +10,7 @@ __all__ = [
     "DisconnectedGraphWarning",
     "InputFileError",
     "IsolatedPointWarning",
+    "LongComputationWarning",
     "MissingDependencyError",
     "ModelFileError",
     "NoiseFloorWarning",
@@ -104,6 +105,10 @@ class PoleWarning(UserWarning):
 
 class NotEnoughMemoryError(MemoryError):
     """A computation needs more memory than is available."""
+
+
+class LongComputationWarning(UserWarning):
+    """A computation will take many minutes, hours or days; the message names a faster way."""
 
 
 class SingularNoiseWarning(UserWarning):

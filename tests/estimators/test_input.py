@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 
@@ -35,6 +36,7 @@ from eigenscape.exceptions import (
     DegenerateSpectrumWarning,
     DisconnectedGraphError,
     DisconnectedGraphWarning,
+    LongComputationWarning,
     NotEnoughMemoryError,
     UndefinedKernelError,
 )
@@ -900,6 +902,60 @@ def test_too_little_memory_is_told_before_the_work(monkeypatch, no_work):
     monkeypatch.setattr(_memory, "available_bytes", lambda: 10_000)
     with pytest.raises(NotEnoughMemoryError, match="Isomap of 60 points"):
         Isomap().fit(data(60))
+
+
+def distance_by_function(x, y):
+    return float(np.abs(x - y).sum())
+
+
+FULL = [
+    (KernelPCA(), "Dictionary"),
+    (KernelPCA(kernel="poly"), "Dictionary"),
+    (ClassicalMDS(), "LandmarkMDS"),
+    (ClassicalMDS(metric="cityblock"), "LandmarkMDS"),
+    (LaplacianEigenmaps(affinity="rbf"), "nearest_neighbors"),
+    (DiffusionMap(affinity="gaussian"), "nearest_neighbors"),
+    (SpectralClustering(2, affinity="rbf"), "nearest_neighbors"),
+    (LaplacianEigenmaps(metric=distance_by_function), "name a metric"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "remedy"), FULL, ids=lambda _: None)
+def test_long_work_is_told_before_it_begins(estimator, remedy, monkeypatch, no_work):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 2**33)
+    monkeypatch.setattr("eigenscape.kernels.bandwidth.nearest_distances", None)
+    X = np.arange(200_000.0)[:, None]
+    estimator = clone(estimator).set_params(n_jobs=1)
+    told = rf"200000 samples.* will take (minutes|hours|days).*{remedy}"
+    started = pytest.raises((AssertionError, TypeError), match=r"long work|not callable")
+    with pytest.warns(LongComputationWarning, match=told), started:
+        estimator.fit(X)
+
+
+@pytest.mark.parametrize(("estimator", "remedy"), FULL, ids=lambda _: None)
+def test_short_work_is_not_told(estimator, remedy, recwarn):
+    clone(estimator).fit(data(60))
+    assert not [each for each in recwarn if each.category is LongComputationWarning]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "remedy"),
+    [
+        (KernelPCA(eigen_solver="dense"), "Dictionary"),
+        (ClassicalMDS(eigen_solver="dense"), "LandmarkMDS"),
+        (ClassicalMDS(indefinite="clip"), "indefinite='keep'"),
+        (ClassicalMDS(indefinite="shift"), "indefinite='keep'"),
+        (LaplacianEigenmaps(affinity="rbf", eigen_solver="dense"), "nearest_neighbors"),
+        (SpectralClustering(2, affinity="rbf", assign_labels="threshold"), "assign_labels='kmeans'"),
+        (Isomap(), "n_landmarks"),
+    ],
+    ids=lambda _: None,
+)
+def test_a_matrix_that_does_not_fit_is_refused_before_the_work(estimator, remedy, monkeypatch, no_work):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 10_000)
+    monkeypatch.setattr("eigenscape.kernels.bandwidth.nearest_distances", None)
+    with pytest.raises(NotEnoughMemoryError, match=remedy):
+        clone(estimator).fit(data(60))
 
 
 def test_a_cut_that_needs_memory_says_so(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from covering import PRODUCT
@@ -29,6 +31,23 @@ def problem(truth, n: int = 250, noise: float = 0.1) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(0)
     X, new = rng.uniform(-1, 1, (n, 5)), rng.uniform(-1, 1, (1000, 5))
     return X, truth(X) + noise * rng.standard_normal(n), new, truth(new)
+
+
+def test_many_features_are_reduced_to_the_span_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 2000))
+    X[:, 0] = 1.0
+    y = np.sin(X @ rng.standard_normal(2000) / 40)
+    tracemalloc.start()
+    model = ProjectionPursuitRegressor(1, cv=None, n_init=1, max_iter=3).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 2000**2 / 4  # no matrix between all pairs of features
+    direction, rows = model.directions_[0], np.delete(X - X.mean(axis=0), 0, axis=1) / X[:, 1:].std(axis=0)
+    inside = np.linalg.lstsq(rows.T, direction[1:], rcond=None)[0] @ rows
+    np.testing.assert_allclose(inside, direction[1:], atol=1e-12)
+    assert abs(direction[0]) < 1e-12
+    assert model.score(X, y) > 0.95
 
 
 @pytest.fixture(scope="module")

@@ -249,7 +249,7 @@ def test_colours_are_different():
         (
             lambda m: plot.scatter(m, images=np.zeros((150, 4, 4, 2))),
             ValueError,
-            "last axis of images must have .* got 2",
+            r"with 1 or 3 or 4 channels, got \(150, 4, 4, 2\)",
         ),
         (
             lambda _: plot.scatter([[0, 1], [np.nan, 1]]),

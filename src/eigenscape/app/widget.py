@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from eigenscape._extras import optional_import
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._columns import DataColumn, as_column, as_pixels, check_images, data_column
+from eigenscape.app.report._columns import DataColumn, as_column, as_pixels, data_column
 from eigenscape.app.report._texts import shorten
+from eigenscape.plot.thumbnails import check_images
 
 anywidget = optional_import("anywidget", "a map in a notebook")
 traitlets = optional_import("traitlets", "a map in a notebook")
@@ -79,7 +80,7 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
             data_column(name, values, "extra", n, f"columns[{name!r}]")
             for name, values in (columns or {}).items()
         ]
-        self._images = None if images is None else check_images(images, n)
+        self._images = None if images is None else check_images(images, n, (1, 3))
         super().__init__(
             _n=n,
             _d=Y.shape[1],

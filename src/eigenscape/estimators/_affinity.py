@@ -25,6 +25,7 @@ from eigenscape.estimators._graph import (
 )
 from eigenscape.estimators._method import AffinityLike, KernelLike
 from eigenscape.estimators._weights import refuse_weights, vertex_codes
+from eigenscape.estimators._work import DIVIDED_PRODUCTS, check_kernel_work
 from eigenscape.kernels import Gaussian, Laplace, VariableGaussian, kernel_by_name
 from eigenscape.kernels.base import BoundKernel, Kernel, gram_matrix
 from eigenscape.kernels.labelled import mix_labels
@@ -66,15 +67,22 @@ def bind_affinity(
     neighborhood: Neighborhood | None,
     n_components: int,
     weights: np.ndarray | None = None,
+    *,
+    whole: bool = False,
 ) -> SampleGraph | KernelSamples:
-    """Return samples, which may have ``weights``, with their graph, or the kernel between all of them."""
+    """Return samples, which may have ``weights``, with their graph, or the kernel between all of them.
+
+    ``whole`` states whether the whole matrix of the kernel is needed in memory."""
     if neighborhood is not None:
         return neighborhood_graph(X, neighborhood, n_components, weights)
     check_enough("n_components", n_components, n_components + 1, X.shape[0])
     affinity = estimator.affinity
     named = isinstance(affinity, (str, VariableGaussian)) and affinity != "precomputed"
-    kernel = affinity_kernel(affinity, estimator.gamma).bind(X)
-    return KernelSamples(kernel, named, estimator.n_jobs, weights)
+    kernel = affinity_kernel(affinity, estimator.gamma)
+    remedy = "use affinity='nearest_neighbors', or fit a sample and transform the rest"
+    remedy = f"set assign_labels='kmeans', or {remedy}" if whole else remedy
+    check_kernel_work(estimator, kernel, X, DIVIDED_PRODUCTS, remedy, whole=whole)
+    return KernelSamples(kernel.bind(X), named, estimator.n_jobs, weights)
 
 
 @dataclass(frozen=True, eq=False)

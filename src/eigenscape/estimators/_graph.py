@@ -15,6 +15,7 @@ from eigenscape._typing import is_sparse
 from eigenscape.eigenfunctions import Embedding
 from eigenscape.estimators._base import FitResult
 from eigenscape.estimators._weights import refuse_weights
+from eigenscape.estimators._work import check_search_work
 from eigenscape.exceptions import DisconnectedGraphError
 from eigenscape.graph.components import add_spanning_tree, component_labels, spanning_tree
 from eigenscape.graph.neighborhood import NeighborGraph, nearest_neighbor_graph, radius_graph
@@ -72,6 +73,8 @@ class Neighborhood:
             check_enough("n_neighbors", k, k + 1, points.shape[0], of)
         if isinstance(option, RadiusGraph) and isinstance(search, str):
             search = "exact"
+        if search in ("auto", "exact"):
+            check_search_work(option.metric, points.shape[0])
         index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
         if isinstance(option, RadiusGraph):
             return radius_graph(index, option.radius)

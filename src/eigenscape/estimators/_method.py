@@ -37,7 +37,7 @@ _FEW_MEMBERS, _MANY_MEMBERS = 100, 2000
 _FEW_COLUMNS = 10
 _VALUES_PER_ROW = 30  # coordinates and vectors of the eigensolver
 #: Graph in both directions with lengths, its symmetric copy, the operator and its hierarchy.
-_BYTES_PER_EDGE = 180
+_BYTES_PER_EDGE = 240
 _SEARCH_BYTES = 16 * 2**20  # distances of a neighbour search without a tree
 _CELL_MATRICES = 10  # between all pairs of cells
 _ANCHOR_MATRICES, _ANCHOR_BYTES = 8, 200  # between all pairs of anchors; weights of a row on its nearest

@@ -18,6 +18,7 @@ from eigenscape.estimators._dictionary import (
 from eigenscape.estimators._inverse import InverseMixin, check_inverse, kernel_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
 from eigenscape.estimators._weights import DICTIONARY_WEIGHTS, refuse_weights
+from eigenscape.estimators._work import CENTERED_PRODUCTS, check_kernel_work
 from eigenscape.kernels import kernel_by_name
 from eigenscape.kernels.base import Kernel
 from eigenscape.methods.dictionary_embedding import greedy_embedding
@@ -169,7 +170,10 @@ class KernelPCA(InverseMixin, KernelEstimator):
         if isinstance(self.approximation, Dictionary):
             refuse_weights(weights, "a dictionary", DICTIONARY_WEIGHTS)
             return self._embed_dictionary(TrainingRows(X))
-        similarity = self._kernel().bind(X)
+        kernel = self._kernel()
+        remedy = "set approximation=Dictionary(size), or fit a sample and transform the rest"
+        check_kernel_work(self, kernel, X, CENTERED_PRODUCTS, remedy)
+        similarity = kernel.bind(X)
         check_inverse(self, getattr(similarity, "kernel", None))
         n, solver, order = self.n_components, self._solver(), self.order
         model = kernel_pca(similarity, n, solver, order=order, weights=weights)

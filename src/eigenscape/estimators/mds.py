@@ -13,7 +13,9 @@ from eigenscape.estimators._base import FitResult, KernelEstimator, fit_weighted
 from eigenscape.estimators._distances import DistanceSpectrum, DistanceSpectrumMixin, bind_distance
 from eigenscape.estimators._inverse import InverseMixin, distance_inverse
 from eigenscape.estimators._method import DenseSolver, Memory, Method, Seed
+from eigenscape.estimators._work import CENTERED_PRODUCTS, check_kernel_work
 from eigenscape.kernels.base import n_points
+from eigenscape.kernels.distance import HalfSquaredDistance
 from eigenscape.methods.kernel_pca import check_components, with_components
 from eigenscape.methods.mds import Indefinite, classical_mds
 from eigenscape.options import Metric
@@ -136,6 +138,11 @@ class ClassicalMDS(DistanceSpectrumMixin, InverseMixin, KernelEstimator):
 
     def _embed(self, X: Any, weights: np.ndarray | None = None) -> FitResult:
         check_components(self.n_components, X)
+        kernel, repaired = HalfSquaredDistance(self.metric), self.indefinite != "keep"
+        remedy = "use LandmarkMDS, or fit a sample and transform the rest"
+        remedy = f"use indefinite='keep', or {remedy}" if repaired else remedy
+        direct = self.indefinite == "clip"
+        check_kernel_work(self, kernel, X, CENTERED_PRODUCTS, remedy, whole=repaired, direct=direct)
         distance = bind_distance(self.metric, self.metric_params, X)
         model = classical_mds(
             distance,

@@ -210,7 +210,8 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         most = min(self.max_clusters, n_points(X) - 1) if auto else int(self.n_clusters)
         if self.approximation is not None:
             return cluster_by_dictionary(self, X, weights)
-        samples = bind_affinity(self, X, neighborhood, 1 if auto else n_coordinates(self, most), weights)
+        n_wanted = 1 if auto else n_coordinates(self, most)
+        samples = bind_affinity(self, X, neighborhood, n_wanted, weights, whole=by_cut)
         separate = self.on_disconnected == "per_component"
         split = samples.split("whole" if separate else self.on_disconnected, most if separate else None)
         affinity, attributes = split.parts[0], {}  # the largest component, or all samples

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from eigenscape import _memory
+from eigenscape._progress import stage
 from eigenscape.eigenfunctions import Embedding, RootScale, measured_eigenfunctions
 from eigenscape.kernels.base import BoundKernel, n_points
 from eigenscape.methods.kernel_pca import kernel_pca, leading_pairs
@@ -66,7 +67,8 @@ def _clipped(
     """Set negative eigenvalues to zero: the nearest positive semi-definite matrix in Frobenius norm."""
     kernel = center(distance, half_squares, centering)
     matrix = _measured(CenteredOperator(half_squares, kernel.weights), weights).matrix()
-    values, vectors = linalg.eigh(matrix)
+    with stage("eigen-solve"):
+        values, vectors = linalg.eigh(matrix)
     below = values < -10 * len(values) * np.finfo(np.float64).eps * np.abs(values).max()  # not by rounding
     negative = vectors[:, below]
     clipped = ClippedKernel(kernel, negative, values[below], weights)

@@ -126,6 +126,8 @@ def _path(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> Iterator[Pur
     rounding = len(X) * np.finfo(float).eps * np.abs(X).max(axis=0)
     scale = np.where(scale > rounding, scale, np.inf)  # a constant column has no part in any direction
     Z, mean = (X - origin) / scale, float(y.mean())
+    basis = _row_basis(Z) if Z.shape[1] > len(Z) else None  # all steps are within the span of the rows
+    Z = Z if basis is None else Z @ basis.T
     total = float(np.square(y - mean).sum())
     terms: list[RidgeFunction] = []
     step = PursuitStep(PursuitRegression(origin, scale, mean, terms), 1.0, 1)
@@ -138,8 +140,15 @@ def _path(X: np.ndarray, y: np.ndarray, options: PursuitOptions) -> Iterator[Pur
         if step.unexplained - share < options.min_gain:
             break
         terms = trial
-        step = PursuitStep(PursuitRegression(origin, scale, mean, terms), share, cycles)
+        whole = [term if basis is None else replace(term, direction=term.direction @ basis) for term in terms]
+        step = PursuitStep(PursuitRegression(origin, scale, mean, whole), share, cycles)
         yield step
+
+
+def _row_basis(Z: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis (rank, d) of the span of the rows of ``Z`` (n, d), d > n."""
+    _, sizes, basis = linalg.svd(Z, full_matrices=False)
+    return basis[sizes > Z.shape[1] * np.finfo(float).eps * sizes[0]]
 
 
 def _new_term(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import BLOCK_BYTES, row_blocks
+from eigenscape._memory import BLOCK_BYTES, fits, row_blocks
 from eigenscape._native.loops import multiply_dense, multiply_rows
 from eigenscape._threads import n_threads, parallel_map, run_parallel
 from eigenscape._typing import Matrix, is_sparse
@@ -40,6 +40,11 @@ Stored = Literal["dense", "sparse", "blocked"]
 M = TypeVar("M", bound=Matrix)
 #: Side of the square tiles of a symmetric matrix that is not stored.
 _TILE = 512
+
+
+def is_stored(m: int, storage: Storage) -> bool:
+    """Return whether a dense matrix of ``m`` points is stored; "auto": in at most half of the free memory."""
+    return storage == "auto" and fits(8.0 * m * m, share=0.5)
 
 
 class Operator(Protocol):

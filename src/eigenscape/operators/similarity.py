@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenscape._memory import fits, row_blocks
+from eigenscape._memory import row_blocks
 from eigenscape._progress import stage
 from eigenscape._threads import run_parallel
 from eigenscape._typing import is_sparse
@@ -28,6 +28,7 @@ from eigenscape.operators.gram import (
     Stored,
     as_operator,
     check_finite,
+    is_stored,
 )
 
 #: Side of the square tiles in which a symmetric matrix is evaluated, or averaged with its transpose.
@@ -61,12 +62,11 @@ def gram(
     whole = gram_matrix(kernel)
     if whole is not None:
         return as_operator(check_finite(whole))
-    fitting = storage == "auto" and fits(8.0 * m * m, share=0.5)
     with stage("kernel matrix", total=m) as advance:
         tile = kernel.kernel.tiles(kernel.X) if isinstance(kernel, BoundPairwise) else None
         if tile is None and storage == "auto" and is_sparse(kernel(kernel.X[:1])):
             return SparseOperator(canonical_csr(check_finite(sparse.csr_array(kernel(kernel.X)))))
-        if not fitting:
+        if not is_stored(m, storage):
             return BlockedOperator(kernel, tile, n_jobs)
         array = np.empty((m, m))
         if tile is not None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from scipy import sparse
 
+from eigenscape._progress import stage
 from eigenscape._typing import Rows, is_sparse
 from eigenscape._warnings import warn
 from eigenscape.exceptions import DisconnectedGraphError, DisconnectedGraphWarning, IsolatedPointWarning
@@ -200,13 +201,17 @@ def affinity_components(operator: Operator) -> tuple[float, np.ndarray]:
         return float(matrix.min()), component_labels(matrix)
     lowest, label = np.inf, np.arange(operator.shape[0])
     assert isinstance(operator, BlockedOperator)
-    for rows, values in operator.blocks():
-        lowest = min(lowest, float(values.min()))
-        row, column = np.nonzero(np.asarray(values))
-        edges = sparse.coo_array(
-            (np.ones(len(row)), (label[row + rows.start], label[column])), shape=operator.shape
-        )
-        label = component_labels(edges)[label]
+    with stage("components", total=len(label)) as advance:
+        for rows, values in operator.blocks():
+            lowest = min(lowest, float(values.min()))
+            advance(len(values))
+            if not label.any():  # all points are connected
+                continue
+            row, column = np.nonzero(np.asarray(values))
+            edges = sparse.coo_array(
+                (np.ones(len(row)), (label[row + rows.start], label[column])), shape=operator.shape
+            )
+            label = component_labels(edges)[label]
     return lowest, np.unique(label, return_inverse=True)[1]
 
 

@@ -20,7 +20,7 @@ def draw_thumbnails(
 
     The longer side of an image is ``size`` points (1/72 inch).
     """
-    pictures = _validate_images(images, len(points))
+    pictures = check_images(images, len(points))
     box_module = matplotlib("offsetbox")
     pixels = ax.transData.transform(points)
     height, width = pictures.shape[1:3]
@@ -35,20 +35,18 @@ def draw_thumbnails(
     return shown
 
 
-def _validate_images(images: ArrayLike, n: int) -> np.ndarray:
-    """Return images of shape (n, height, width) or (n, height, width, channels)."""
+def check_images(images: ArrayLike, n: int, channels: tuple[int, ...] = (1, 3, 4)) -> np.ndarray:
+    """Return images (n, height, width[, channels]) of all points; raise ValueError if they are not."""
     pictures = np.asarray(images)
-    if pictures.ndim not in (3, 4) or len(pictures) != n:
+    allowed = [(), *((count,) for count in channels)]
+    if pictures.ndim not in (3, 4) or len(pictures) != n or pictures.shape[3:] not in allowed:
         raise ValueError(
-            f"images must have shape (n, height, width) for the {n} points, got {pictures.shape}"
+            f"images must have shape ({n}, height, width), one per point, or ({n}, height, width, channels)"
+            f" with {' or '.join(map(str, channels))} channels, got {pictures.shape}"
         )
-    channels = pictures.shape[3:]
-    if channels not in ((), (1,), (3,), (4,)):
-        raise ValueError(
-            "the last axis of images must have 1 (grey), 3 or 4 channels,"
-            f" got {channels[0]} of shape {pictures.shape}"
-        )
-    return pictures[..., 0] if channels == (1,) else pictures
+    if pictures.dtype.kind not in "fiub":
+        raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
+    return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
 
 
 def select_apart(pixels: np.ndarray, gap: np.ndarray, max_points: int) -> list[int]:

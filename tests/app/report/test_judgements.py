@@ -267,17 +267,44 @@ def compared(name: str, measures: Measures) -> ComparedModel:
 def test_a_best_map_that_is_poor_is_called_so():
     points = as_points(np.zeros((5, 2)))
     lost = compared("first", measured(0.04, 0.95, 0.98)), compared("second", measured(0.01, 0.7, 0.7))
-    said = " ".join(conclude(list(lost), points))
+    said = " ".join(conclude(list(lost), points)[1])
     assert "first preserves neighbourhoods best" in said
     assert "no map preserves them well" in said
     good = compared("first", measured(0.6, 0.96, 0.98)), lost[1]
-    assert "no map preserves them well" not in " ".join(conclude(list(good), points))
+    assert "no map preserves them well" not in " ".join(conclude(list(good), points)[1])
+
+
+def test_a_comparison_of_maps_that_lose_everything_recommends_none():
+    points, sizes = as_points(np.zeros((5, 2))), np.array([1, 10, 100, 400])
+    lost = [compared(name, measured(0.03, 0.6, 0.6)) for name in ("first", "second")]
+    for one in lost:
+        one.m.n_compared, one.m.curve = 1000, (sizes, sizes / 999)  # as random maps
+    said = conclude(lost, points)[0]
+    for use in (
+        "For single neighbours use no map (at most 3",
+        "for groups no map (",
+        "overall arrangement no map (",
+    ):
+        assert use in said
+
+
+def test_separate_groups_are_no_reason_to_connect_the_graph():
+    case = Case(measured(0.4, 0.98, 0.98), LaplacianEigenmaps().fit(np.random.default_rng(0).random((40, 3))))
+    case.m.graph = _measures.GraphDetails(np.array([500, 500]))
+    case.m.n_compared, sizes = 1000, np.array([1, 10, 100, 400])
+    case.m.curve = sizes, np.array([0.1, 0.4, 0.6, 0.99])
+    assert case.group_degree == 0
+    assert not any("connected components" in one and "Increase" in one for one in advise(case))
+    other = Case(measured(0.4, 0.98, 0.98), case.model)
+    other.m.graph, other.m.n_compared = case.m.graph, 1000
+    other.m.curve = sizes, np.array([0.1, 0.4, 0.45, 0.6])
+    assert any("connected components" in one and "Increase" in one for one in advise(other))
 
 
 def test_maps_that_are_best_in_different_respects_have_no_winner():
     points = as_points(np.zeros((5, 2)))
     pair = [compared("near", measured(0.5, 0.80, 0.90)), compared("far", measured(0.4, 0.97, 0.97))]
-    said = " ".join(conclude(pair, points))
+    said = " ".join(conclude(pair, points)[1])
     assert "No map is clearly best: near keeps the most nearest neighbours (50" in said
     assert "less far away on the map of far (40" in said
     assert "preserves neighbourhoods best" not in said

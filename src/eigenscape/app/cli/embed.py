@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +19,10 @@ from eigenscape.app.methods import estimator_class, methods_with, parameters
 #: The method of ``cluster`` if no ``-m`` is given.
 DEFAULT = "spectral-clustering"
 #: Methods compared by default, one of each family.
-COMPARED = ("pca", "kernel-pca", "isomap", "locally-linear-embedding", "laplacian-eigenmaps", "diffusion-map")
+COMPARED = (
+    *("pca", "kernel-pca", "isomap", "locally-linear-embedding", "laplacian-eigenmaps", "diffusion-map"),
+    "neighbor-embedding",
+)
 
 
 def embed(
@@ -122,11 +127,12 @@ def cluster(
     evidence = vars(run.estimator).get("cluster_evidence_")
     if evidence is not None:  # for a number of clusters that was chosen from the data
         summary["evidence"] = {key: list(map(float, values)) for key, values in evidence.items()}
-        place = summary["evidence"]["n_clusters"].index(len(sizes))
-        run.say(
-            f"{len(sizes)} clusters chosen from 2 to {evidence['n_clusters'][-1]:g}: eigengap"
-            f" {evidence['eigengap'][place]:.2g}, stability {evidence['stability'][place]:.2f}"
-        )
+        if len(sizes) > 1:
+            place = summary["evidence"]["n_clusters"].index(len(sizes))
+            run.say(
+                f"{len(sizes)} clusters chosen from 2 to {evidence['n_clusters'][-1]:g}: eigengap"
+                f" {evidence['eigengap'][place]:.2g}, stability {evidence['stability'][place]:.2f}"
+            )
     run.say(f"rows in each cluster: {', '.join(map(str, sizes))}")
     run.finish("clusters", **summary)
 
@@ -159,6 +165,7 @@ def compare(
         raise CommandError(f"a comparison needs two different methods, got {only} only; add another -m")
     run = Run(source, reading, writing, display, ctx.meta.get(options.COMMAND, ""))
     table = run.read(None, *chosen.values())
+    _warm_up(*chosen)
     models: dict[str, Any] = {}
     summaries: dict[str, Any] = {}
     for cls, given in chosen.items():
@@ -180,3 +187,14 @@ def compare(
     timings = {name: run.seconds[name] for name in models}
     write_comparison(str(writing.report), models, table, timings=timings, **run.report_arguments())
     run.finish(methods=summaries)
+
+
+def _warm_up(*classes: type[Any]) -> None:
+    """Fit methods to a few rows, so that no duration includes the loading of code."""
+    import numpy as np
+
+    rows = np.random.default_rng(0).standard_normal((60, 4))
+    for cls in classes:
+        with suppress(ValueError, TypeError, RuntimeError), warnings.catch_warnings():  # some need labels
+            warnings.simplefilter("ignore")
+            cls().fit(rows)

@@ -13,23 +13,23 @@ import numpy as np
 from eigenscape._format import escape_controls
 from eigenscape._palette import category_colors
 from eigenscape.app.report._measures import Measures, Residual, Spectrum
-from eigenscape.app.report._refits import Loss, Movement
-from eigenscape.app.report._texts import LIMITS, format_number, shorten
+from eigenscape.app.report._refits import Movement
+from eigenscape.app.report._texts import LIMITS, shorten
 from eigenscape.plot._figure import FAINT, INK, PALETTE, add_legend, matplotlib, style_axes
 
-_BLUE, _GREY, _RED, _ORANGE = PALETTE[0], "#9AA5AE", PALETTE[3], PALETTE[1]
+_BLUE, _GREY, _RED = PALETTE[0], "#9AA5AE", PALETTE[3]
 _SIZE = (5.6, 3.1)
 
 #: Options of matplotlib: text remains text, and equal figures give equal files.
 _OPTIONS = {"svg.fonttype": "none", "svg.hashsalt": "eigenscape"}
 
 
-def _axes(x: str, y: str, height: float = _SIZE[1], left: float = 0.85, above: float = 0.2) -> Any:
+def _axes(x: str, y: str, height: float = _SIZE[1], above: float = 0.2) -> Any:
     """Return the axes of a new chart, with a grid along the vertical axis and margins in inches.
 
     Margins are fixed, since computing them takes most of the time of a chart.
     """
-    width, below = _SIZE[0], 0.5
+    width, left, below = _SIZE[0], 0.85, 0.5
     figure = matplotlib("figure").Figure(figsize=(width, height))
     frame = (left / width, below / height, (width - left - 0.1) / width, (height - below - above) / height)
     ax = figure.add_axes(frame)
@@ -89,16 +89,6 @@ def curve_chart(curves: dict[str, tuple[np.ndarray, np.ndarray]], n: int) -> Any
     return ax
 
 
-def _loss_chart(loss: Loss) -> Any:
-    values = {"training points": loss.training, "held-out points": loss.held_out}
-    ax = _axes("", "log likelihood per row" if loss.likelihood else "loss")
-    bars = ax.bar(list(values), list(values.values()), color=[_BLUE, _ORANGE], width=0.5)
-    ax.bar_label(bars, [format_number(value) for value in values.values()], padding=2, fontsize=9, color=INK)
-    ax.margins(y=0.12)
-    ax.set_xlim(-0.6, len(values) - 0.4)
-    return ax
-
-
 def _movement_chart(movement: Movement) -> Any:
     known = movement.per_point[np.isfinite(movement.per_point)]
     top = float(np.quantile(known, 0.995)) * 1.05 or 1.0
@@ -108,30 +98,7 @@ def _movement_chart(movement: Movement) -> Any:
     return ax
 
 
-def _degree_chart(degrees: np.ndarray) -> Any:
-    step = max(1, (int(degrees.max()) + 1) // 60)
-    counts = np.bincount(degrees // step)
-    ax = _axes("edges per point", "points")
-    ax.bar(np.arange(len(counts)) * step, counts, color=_BLUE, width=0.95 * step)
-    return ax
-
-
-def timing_chart(seconds: dict[str, float]) -> Any:
-    """Draw a bar for each name, with its seconds."""
-    names = [_name(name) for name in seconds]
-    left = 0.3 + 0.08 * max(len(name) for name in names)  # about the width of a letter
-    ax = _axes("seconds", "", 0.9 + 0.34 * len(seconds), left)
-    places = np.arange(len(seconds))
-    bars = ax.barh(places, list(seconds.values()), color=_BLUE, height=0.65)
-    ax.bar_label(bars, [f"{value:.2f} s" for value in seconds.values()], padding=3, fontsize=9, color=INK)
-    ax.set_yticks(places, names, parse_math=False)
-    ax.invert_yaxis()
-    ax.margins(x=0.15)
-    ax.grid(visible=False)
-    return ax
-
-
-def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) -> dict[str, str]:
+def report_charts(m: Measures, n_coordinates: int) -> dict[str, str]:
     """Return the charts of all measures that were computed: addresses of images by the id of their place."""
     residual = m.residual if m.residual is not None and len(m.residual.counts) > 1 else None
     movement = m.movement if m.movement is not None and m.movement.median is not None else None
@@ -139,10 +106,7 @@ def report_charts(m: Measures, n_coordinates: int, seconds: dict[str, float]) ->
         "chart-curve": (m.curve, lambda curve: curve_chart({"this map": curve}, m.n_compared)),
         "chart-spectrum": (m.spectrum, _spectrum_chart),
         "chart-residual": (residual, lambda found: _residual_chart(found, n_coordinates)),
-        "chart-loss": (m.loss, _loss_chart),
         "chart-movement": (movement, _movement_chart),
-        "chart-degree": (None if m.graph is None else m.graph.degrees, _degree_chart),
-        "chart-timing": (seconds or None, timing_chart),
     }
     return {place: image(draw(value)) for place, (value, draw) in charts.items() if value is not None}
 

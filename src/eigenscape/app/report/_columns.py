@@ -192,19 +192,6 @@ def data_column(name: str, values: ArrayLike, group: str, n: int, argument: str 
 # --- images -------------------------------------------------------------------------------------------------
 
 
-def check_images(images: ArrayLike, n: int) -> np.ndarray:
-    """Return images (n, height, width[, 3]) of all points; raise ValueError if they are not."""
-    pictures = np.asarray(images)
-    if pictures.ndim not in (3, 4) or len(pictures) != n or pictures.shape[3:] not in ((), (1,), (3,)):
-        raise ValueError(
-            f"images must have shape ({n}, height, width) or ({n}, height, width, 3), one per point, got"
-            f" {pictures.shape}"
-        )
-    if pictures.dtype.kind not in "fiub":
-        raise ValueError(f"images must contain numbers, got dtype {pictures.dtype}")
-    return pictures[..., 0] if pictures.shape[3:] == (1,) else pictures
-
-
 def as_pixels(images: np.ndarray) -> np.ndarray:
     """Return images as bytes: the smallest number is black and the largest white, of all images together."""
     if images.dtype == np.uint8:

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.utils import gen_batches
 
 from eigenscape._parameters import check_count
-from eigenscape.app.report._columns import Column, as_pixels, check_images, encode, encoded_size, pack
+from eigenscape.app.report._columns import Column, as_pixels, encode, encoded_size, pack
 from eigenscape.app.report._measures import Measures
 from eigenscape.app.report._points import Points, as_dense, as_points, has_rows, sample_rows
 from eigenscape.app.report._texts import LIMITS, format_count, shorten
+from eigenscape.plot.thumbnails import check_images
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Drawing:
         max_columns = max(1, min(LIMITS.input_columns, LIMITS.column_bytes // (n_bytes * len(rows))))
         chosen, remark = np.arange(width), ""
         if width > max_columns:
-            sample = sample_rows(len(rows), LIMITS.input_sample, 0)
+            sample = sample_rows(len(rows), max(100, LIMITS.input_sample // width), 0)
             share = _explained_share(X[sample], embedding[rows][sample])
             chosen = np.sort(np.argsort(-share, kind="stable")[:max_columns])
             remark = (
@@ -161,20 +161,16 @@ def coordinate_axes(count: int) -> list[dict[str, Any]]:
 
 def _explained_share(X: Any, coordinates: np.ndarray) -> np.ndarray:
     """Return for each column the share of its variance that is linear in the coordinates."""
-    known, share = np.nan_to_num(coordinates), np.zeros(X.shape[1])
-    for columns in gen_batches(X.shape[1], 2048):
-        values = as_dense(X[:, columns])
-        values = np.nan_to_num(values - np.nanmean(values, axis=0))
-        fitted = LinearRegression().fit(known, values).predict(known)
-        size = np.square(values).sum(axis=0)
-        share[columns] = np.square(fitted).sum(axis=0) / np.where(size > 0, size, 1.0)
-    return share
+    known, values = np.nan_to_num(coordinates), as_dense(X)
+    values = np.nan_to_num(values - np.nanmean(values, axis=0))
+    fitted = LinearRegression().fit(known, values).predict(known)
+    size = np.square(values).sum(axis=0)
+    return np.square(fitted).sum(axis=0) / np.where(size > 0, size, 1.0)
 
 
 def _first_column(encoded: list[dict[str, Any]]) -> int:
     """Return the index of the initial colour column: labels, clusters, or the first further column."""
-    order = "label:", "model:cluster", "extra:"
-    for group, name in (each.split(":") for each in order):
+    for group, name in ("label", ""), ("model", "cluster"), ("extra", ""):
         for index, column in enumerate(encoded):
             if column["group"] == group and column["name"].endswith(name):
                 return index
@@ -223,7 +219,7 @@ def _find_images(points: Points, images: ArrayLike | None) -> np.ndarray | None:
         if points.image_shape is None or points.stream:
             return None
         return np.asarray(points.measured).reshape(-1, *points.image_shape)
-    return check_images(images, points.n)
+    return check_images(images, points.n, (1, 3))
 
 
 def _reduce(images: np.ndarray, factor: int) -> np.ndarray:

@@ -22,9 +22,9 @@ from eigenscape._extras import optional_import
 from eigenscape._format import escape_controls
 from eigenscape.app.io.atomic import check_target, whole_file
 from eigenscape.app.page import asset, bundle
-from eigenscape.app.report._points import Points, is_pairwise, pairwise_kind
+from eigenscape.app.report._points import Points, as_dense, has_rows, is_pairwise, pairwise_kind
 from eigenscape.app.report._refits import Movement
-from eigenscape.app.report._texts import LIMITS, TABLES, evaluate, fill, format_percent, jinja
+from eigenscape.app.report._texts import LIMITS, TABLES, evaluate, fill, format_percent, jinja, shorten
 from eigenscape.app.report.dominance import point_name
 
 Details = list[tuple[str, ...]]
@@ -135,7 +135,15 @@ def data_details(points: Points, model: BaseEstimator) -> Details:
     """Return the source, shape and type of the data."""
     nouns = {"distance": "distances", "kernel": "similarities", "affinity": "affinities"}
     meaning = f"{nouns[pairwise_kind(model)]} between points" if is_pairwise(model) else "(rows × columns)"
-    return details("data", points=points, X=points.X, meaning=meaning)
+    constant = [] if points.stream or not has_rows(model, points) else _constant_columns(points)
+    return details("data", points=points, X=points.X, meaning=meaning, constant=constant, limits=LIMITS)
+
+
+def _constant_columns(points: Points) -> list[str]:
+    """Return the names of the columns that have one value only."""
+    X, names = points.measured, points.names
+    low, high = (np.ravel(as_dense(each)) for each in (X.min(axis=0), X.max(axis=0)))
+    return [shorten(names[i]) if names else f"column {i + 1}" for i in np.flatnonzero(low == high)]
 
 
 def least_stable(movement: Movement | None, ids: np.ndarray | None) -> Details:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from eigenscape._parameters import check_count
 from eigenscape.app.report._columns import pack
@@ -19,9 +20,8 @@ from eigenscape.exceptions import ToleranceWarning
 from eigenscape.kernels import Cosine, Gaussian, Laplace, Linear, Polynomial, Sigmoid
 from eigenscape.methods.compact import CompactFunctions
 
-#: Kernels that the script knows by their names, and their parameters.
+#: Kernels that the script knows by their names.
 _KERNELS = (Linear, ShiftedLinear, Gaussian, Laplace, Polynomial, Sigmoid, Cosine)
-_PARAMETERS = ("gamma", "coef0", "degree")
 #: Columns of a linear map, whose directions are found by transforming a unit matrix.
 _MAX_COLUMNS = 5000
 _UNSUPPORTED = "its map would be too large, or its kernel is not supported"
@@ -69,12 +69,10 @@ def _scaling(points: Points, d: int) -> tuple[np.ndarray, np.ndarray]:
     if points.unscaled is None:
         return np.zeros(d), np.ones(d)
     before = np.asarray(points.unscaled, dtype=np.float64)
-    mean, scale = before.mean(axis=0), before.std(axis=0)
-    scale[scale == 0] = 1.0
-    sample = slice(None, None, max(1, len(before) // 100))
-    if not np.allclose((before[sample] - mean) / scale, points.X[sample], atol=1e-6):
+    scaler, sample = StandardScaler().fit(before), slice(None, None, max(1, len(before) // 100))
+    if not np.allclose(scaler.transform(before[sample]), points.X[sample], atol=1e-6):
         raise UnmeasuredError("the scaling of the columns is not known")
-    return mean, scale
+    return scaler.mean_, scaler.scale_
 
 
 def _pack_functions(functions: CompactFunctions, mean: np.ndarray, scale: np.ndarray) -> dict[str, Any]:
@@ -91,7 +89,7 @@ def _pack_functions(functions: CompactFunctions, mean: np.ndarray, scale: np.nda
         name, members, mean = "linear", members - kernel.origin, mean + scale * kernel.origin
     return {
         "kernel": name,
-        **{key: value for key, value in vars(kernel).items() if key in _PARAMETERS},
+        **{key: value for key, value in vars(kernel).items() if isinstance(value, int | float)},
         "mean": pack(mean, "<f8"),
         "scale": pack(scale, "<f8"),
         "members": pack(members, "<f8"),

@@ -288,16 +288,15 @@ def _pairwise_reference(model: BaseEstimator, points: Points, seed: int) -> Refe
         text = "distances in the data are the given ones"
         return ReferenceData(X, "precomputed", np.arange(points.n), text)
     rows = sample_rows(points.n, LIMITS.pairwise_points, seed)
-    if kind == "distance":
-        distances, how = _path_lengths(X, rows), "path lengths in the given graph"
-    elif kind == "kernel":
+    if kind == "kernel":
         distances, how = _kernel_distances(as_dense(X[rows][:, rows])), "those implied by the given kernel"
     elif isinstance(X, sparse.csr_array):
-        lengths = X.astype(np.float64)
-        lengths.eliminate_zeros()
-        lengths.data = 1.0 / lengths.data
+        lengths, how = X.astype(np.float64), "path lengths in the given graph"
+        if kind == "affinity":
+            lengths.eliminate_zeros()
+            lengths.data = 1.0 / lengths.data
+            how += ", with the inverse weight as the length of an edge"
         distances = _path_lengths(lengths, rows)
-        how = "path lengths in the given graph, with the inverse weight as the length of an edge"
     else:
         block = np.asarray(X[rows][:, rows])
         distances = block.max() - block.astype(np.float64)

@@ -182,6 +182,11 @@ class Case:
         return {name: values[best].item() for name, values in found.items()}
 
     @property
+    def widest(self) -> dict[str, float]:
+        """The largest of these neighbourhoods: the overall arrangement of the points."""
+        return {name: values[-1].item() for name, values in self._sizes(LIMITS.group_share).items()}
+
+    @property
     def separation(self) -> float:
         """How far labels are separated beyond chance; 0 without labels."""
         found = self.m.purity

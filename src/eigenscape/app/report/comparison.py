@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigenscape._memory import peak_memory
-from eigenscape.app.report._charts import curve_chart, image, timing_chart
+from eigenscape.app.report._charts import curve_chart, image
 from eigenscape.app.report._columns import Column, pack_numbers
 from eigenscape.app.report._map_data import Drawing
 from eigenscape.app.report._measures import Measures, measure
 from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._points import Points, as_points, check_model, embed, transform_new
+from eigenscape.app.report._rules import Case
 from eigenscape.app.report._texts import FORMATS, LIMITS, TABLES, evaluate, fill
 from eigenscape.app.report._verdicts import neighborhood_grade
 from eigenscape.app.report.dominance import few_points_sentences
@@ -125,9 +126,8 @@ def write_comparison(
     aligned = "Every map is rotated, reflected and scaled to match the first."
     remarks = [drawing.remark, aligned, input_remark, drawing.image_remark, omitted_remark]
     curves = {one.name: one.m.curve for one in compared if one.m.curve is not None}
-    seconds = {one.name: one.seconds for one in compared if one.seconds is not None}
+    use, conclusion = conclude(compared, points)
     charts = {"chart-curve": image(curve_chart(curves, first.m.n_compared))} if curves else {}
-    charts |= {"chart-timing": image(timing_chart(seconds))} if seconds else {}
     return write_page(
         path,
         force,
@@ -136,7 +136,8 @@ def write_comparison(
         remarks,
         models=compared,
         data=data,
-        conclusion=conclude(compared, points),
+        headline=use,
+        conclusion=conclusion,
         columns=measures_table(compared),
         charts=charts,
         command=command,
@@ -235,8 +236,8 @@ class ComparedModel:
         return float("nan") if median is None else median
 
 
-def conclude(models: list[ComparedModel], points: Points) -> list[str]:
-    """Return sentences on which map preserves neighbourhoods best, and why.
+def conclude(models: list[ComparedModel], points: Points) -> tuple[str, list[str]]:
+    """Return which map to use for what, and sentences on which map preserves neighbourhoods best, and why.
 
     The best map keeps the most neighbours, and no other has a better mean of trustworthiness and continuity.
     A map with a coordinate that a handful of points determine is not ranked.
@@ -260,7 +261,22 @@ def conclude(models: list[ComparedModel], points: Points) -> list[str]:
     }
     names |= {"models": models, "measured": measured, "ranked": ranked, "best": best, "n": len(models)}
     names |= {"points": points, "limits": LIMITS, "few_points": few_points_sentences}
-    return [line for line in fill(TABLES["conclusion"], names).splitlines() if line.strip()]
+    lines = [line for line in fill(TABLES["conclusion"], names).splitlines() if line.strip()]
+    return fill(TABLES["use"], names | {"uses": _uses(ranked)}).strip(), lines
+
+
+def _uses(ranked: list[ComparedModel]) -> list[tuple[str, ComparedModel, str, bool]]:
+    """Return the best map for each use, its evidence, and whether it is good enough.
+
+    Of maps that hardly differ, the one that keeps more neighbours is the best.
+    """
+    found, cases = [], [Case(one.m) for one in ranked if one.m.curve is not None]
+    for row in TABLES["uses"] if 1 < len(cases) == len(ranked) else ():
+        values = np.array([evaluate(row["value"], case.names) for case in cases])
+        best = int(np.argmax(values >= values.max() - LIMITS.least_kept))
+        evidence = fill(row["evidence"], cases[best].names)
+        found.append((row["what"], ranked[best], evidence, values[best] >= row["least"]))
+    return found
 
 
 def _best(ranked: list[ComparedModel]) -> list[ComparedModel]:

@@ -23,7 +23,7 @@ from eigenscape.app.report._page import check_report, write_page
 from eigenscape.app.report._placing import placing_data
 from eigenscape.app.report._points import as_points, embed, transform_new
 from eigenscape.app.report._rules import Case
-from eigenscape.app.report._texts import LIMITS
+from eigenscape.app.report._texts import LIMITS, format_seconds
 from eigenscape.app.report._verdicts import grades, headline, summarize
 
 
@@ -148,8 +148,9 @@ def write_report(
         summary=summarize(case, 0 if drawing.new is None else drawing.new.n, how),
         names=names,
         headline=headline(case),
-        charts=report_charts(measures, d, seconds),
+        charts=report_charts(measures, d),
         omitted=reasons,
         command=command,
+        stages=[(stage, format_seconds(duration)) for stage, duration in seconds.items()],
         costs={"fit": sum(seconds.values()), "measuring": measuring, "memory": memory, "peak": peak},
     )
