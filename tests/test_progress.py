@@ -46,6 +46,20 @@ STAGES = [
     (eigenscape.NeighborEmbedding(max_iter=50), ["neighbours", "kernel matrix", "eigen-solve", "layout"]),
     (eigenscape.PotentialMap(), ["neighbours", "diffusion", "metric MDS"]),
 ]
+FITS_WITHOUT_COORDINATES = [
+    (eigenscape.EigenspaceDensity(cv=2), ["cross-validation"]),
+    (eigenscape.ManifoldParzen(), ["cross-validation", "tangents"]),
+    (eigenscape.ProjectionPursuitDensity(n_init=1), ["pursuit", "marginals"]),
+    (eigenscape.EigenfunctionRegressor(), ["neighbours", "regression"]),
+]
+
+
+@pytest.mark.parametrize(("estimator", "expected"), FITS_WITHOUT_COORDINATES, ids=lambda _: None)
+def test_densities_and_regressions_announce_their_stages(estimator, expected):
+    with warnings.catch_warnings(), recording() as stages:
+        warnings.simplefilter("ignore")
+        estimator.fit(X, X[:, 0])
+    assert set(expected) <= set(stages)
 
 
 def test_work_outside_of_stages_is_reported_after_two_seconds(monkeypatch, capsys):

@@ -958,6 +958,13 @@ def test_a_matrix_that_does_not_fit_is_refused_before_the_work(estimator, remedy
         clone(estimator).fit(data(60))
 
 
+def test_a_radius_that_connects_too_many_points_is_refused(monkeypatch):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 2**20)
+    monkeypatch.setattr("eigenscape.graph.neighborhood.distance_table", None)
+    with pytest.raises(NotEnoughMemoryError, match="lower radius"):
+        LaplacianEigenmaps(affinity=RadiusGraph(10.0)).fit(data(500))
+
+
 def test_a_cut_that_needs_memory_says_so(monkeypatch):
     monkeypatch.setattr(_memory, "available_bytes", lambda: 10_000)
     with pytest.raises(NotEnoughMemoryError, match="assign_labels='kmeans'"):

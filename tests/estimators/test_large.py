@@ -14,7 +14,11 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.datasets import make_swiss_roll
 
 from eigenscape import Isomap, KernelEigenmap, LandmarkMDS, LaplacianEigenmaps, LocallyLinearEmbedding
-from eigenscape.exceptions import DisconnectedGraphWarning, NotEnoughMemoryError
+from eigenscape.exceptions import (
+    DegenerateSpectrumWarning,
+    DisconnectedGraphWarning,
+    NotEnoughMemoryError,
+)
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex
 from eigenscape.graph.components import component_labels, connect
@@ -431,3 +435,15 @@ def test_landmark_mds_keeps_no_table_of_distances():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 0.75 * 8 * 20_000 * 1000  # the table of distances
+
+
+@pytest.mark.long
+def test_lle_answers_for_separate_clusters() -> None:
+    rng = np.random.default_rng(4)  # eigenvalues that are zero up to rounding were refused
+    X = (10 * rng.normal(size=(20, 30)))[rng.integers(20, size=12_000)] + rng.normal(size=(12_000, 30))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        warnings.simplefilter("ignore", DegenerateSpectrumWarning)
+        model = LocallyLinearEmbedding(2).fit(X)
+    assert model.residuals_.max() < 1e-8
+    np.testing.assert_allclose(model.transform(X[:50]), model.embedding_[:50], atol=1e-6)

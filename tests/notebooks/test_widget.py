@@ -151,6 +151,8 @@ def page(widget, tmp_path):
     driver.quit()
 
 
+@pytest.mark.browser
+@pytest.mark.process
 @pytest.mark.long
 def test_the_script_selects_colours_and_hovers(page):
     def run(script: str) -> Any:

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_count, check_enough, check_parameters, with_constructor
+from eigenscape._progress import stage
 from eigenscape.estimators._embedder import check_embedder, copy_features
 from eigenscape.estimators._method import Method, Seed
 from eigenscape.estimators._rows import take_rows
@@ -157,10 +158,10 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             coordinates = self._coordinates(self.embedder_, X)
             copy_features(self, self.embedder_)
             self.span_distance_ = resolve_span(self.embedder_, take_rows(X, np.arange(2)), self.span_distance)
-            folds = self._folds(X, coordinates, seed)
-            self.n_mixtures_, left_out = self._choose_mixtures(
-                folds, len(np.unique(coordinates, axis=0)), seed
-            )
+            n_distinct = len(np.unique(coordinates, axis=0))
+            with stage("cross-validation"):
+                folds = self._folds(X, coordinates, seed)
+                self.n_mixtures_, left_out = self._choose_mixtures(folds, n_distinct, seed)
             scale = _scale(coordinates)
             self._density_ = _density(self._mixture(coordinates / scale, self.n_mixtures_, seed), scale)
             self._rarity_ = GammaTail.of(-left_out)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenscape._parameters import check_count, check_enough, check_parameters, with_constructor
-from eigenscape._progress import reporting
+from eigenscape._progress import reporting, stage
 from eigenscape._warnings import warn
 from eigenscape.estimators._method import Seed
 from eigenscape.estimators._rows import validate_rows
@@ -126,10 +126,13 @@ class ProjectionPursuitDensity(DensityMixin, BaseEstimator):
                 f" PCA(n_components={rank}) first"
             )
         objective = AnalyticObjective(INDICES[self.index])
+        rng, estimates = np.random.default_rng(seed), []
         with reporting(self.verbose):
             found = pursue(white.Z, objective, count, self.n_init, self.max_iter, self.tol, seed)
-        rng = np.random.default_rng(seed)
-        estimates = [fit_marginal(white.Z @ direction, rng) for direction in found.directions]
+            with stage("marginals", total=count) as advance:
+                for direction in found.directions:
+                    estimates.append(fit_marginal(white.Z @ direction, rng))
+                    advance(1)
         kept = [m for m, (_, gain) in enumerate(estimates) if gain >= self.min_gain]
         self.directions_, self.gains_ = found.directions[kept], np.array([estimates[m][1] for m in kept])
         self.n_components_, self.n_iter_ = len(kept), int(found.n_iter.max())

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
+from eigenscape import _memory
 from eigenscape._display import short_repr
 from eigenscape._progress import stage
 from eigenscape._typing import Rows
@@ -38,6 +39,8 @@ from eigenscape.graph.sparse_distances import SHORTEST, distance_table, scatter_
 #: Rule for an edge: either point lists the other, both do, or one does and their lists have points in common.
 Joined = Literal["union", "mutual", "shared"]
 
+#: Rows from which the number of edges within a radius is estimated, and bytes of an edge at the peak.
+_SAMPLED_ROWS, _EDGE_BYTES = 100, 100
 #: A point is a vertex if it is within this fraction of the distance from the vertex to the next one, or
 SAME_POINT = 1e-3
 #: within this fraction of its radius. The latter matters where rounding has split equal rows.
@@ -302,7 +305,13 @@ def _select(edges: sparse.csr_array, which: sparse.csr_array) -> sparse.csr_arra
 
 def radius_graph(index: NeighborIndex, radius: float) -> NeighborGraph:
     """Return the graph of all pairs of indexed points within ``radius``."""
-    radii = np.full(index.n_points, float(radius))
+    n = index.n_points
+    radii = np.full(n, float(radius))
+    if n > _SAMPLED_ROWS:
+        some = np.linspace(0, n - 1, _SAMPLED_ROWS).astype(np.intp)
+        count = index.radius_graph(index.points(some), radii[some]).nnz / len(some) * n
+        purpose = f"the graph of {n} points with radius={radius:g} (about {count:.1e} edges)"
+        _memory.require(_EDGE_BYTES * count, purpose, "lower radius, or connect nearest neighbours")
     with stage("neighbours"):
         pairs = sparse.coo_array(index.radius_graph(index.points(np.arange(index.n_points)), radii))
     other = pairs.row != pairs.col

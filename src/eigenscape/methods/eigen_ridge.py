@@ -21,6 +21,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from eigenscape._progress import stage
+
 
 class RidgeGrid(NamedTuple):
     """Values to choose from: numbers of functions, regularisations, and exponents of the roughness."""
@@ -77,12 +79,14 @@ def fit_eigen_ridge(
     """
     weights = weights / weights.sum()
     best: EigenRidge | None = None
-    for count in grid.n_functions:
-        for smoothness in grid.smoothness:
-            scale = roughness[:count] ** (-smoothness / 2)
-            for fit in _ridge_path(functions[:, :count], Y, weights, grid.alphas, scale, smoothness):
-                if best is None or fit.error < best.error * (1 - 1e-9):  # equal but for rounding
-                    best = fit
+    with stage("regression", total=len(grid.n_functions)) as advance:
+        for count in grid.n_functions:
+            for smoothness in grid.smoothness:
+                scale = roughness[:count] ** (-smoothness / 2)
+                for fit in _ridge_path(functions[:, :count], Y, weights, grid.alphas, scale, smoothness):
+                    if best is None or fit.error < best.error * (1 - 1e-9):  # equal but for rounding
+                        best = fit
+            advance(1)
     if best is None:
         raise ValueError("the grid of the ridge regression is empty")
     return best

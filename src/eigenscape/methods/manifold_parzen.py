@@ -160,19 +160,20 @@ def choose_parameters(
     ``folds`` are pairs of training rows and rows left out. Tangents are computed from training rows only.
     """
     scores = []
-    for k in n_neighbors:
-        dimensions = sorted(d for d in n_components if d <= k)
-        sums = np.zeros((len(dimensions), len(noises)))
-        for training, left_out in folds:
-            tangents = local_tangents(X[training], k, dimensions[-1], n_jobs)
-            evaluate = partial(_sum_of_left_out, X[training], X[left_out], tangents, dimensions, noises)
-            blocks = list(row_blocks(len(left_out), 1, TUNING.density_points))
-            sums += np.sum(list(parallel_map(evaluate, blocks, n_jobs)), axis=0)
-        means = sums / sum(len(left_out) for _, left_out in folds)
-        scores += [
-            (k, d, noise, float(mean))
-            for d, row in zip(dimensions, means, strict=True)
-            for noise, mean in zip(noises, row, strict=True)
-        ]
+    with stage("cross-validation"):
+        for k in n_neighbors:
+            dimensions = sorted(d for d in n_components if d <= k)
+            sums = np.zeros((len(dimensions), len(noises)))
+            for training, left_out in folds:
+                tangents = local_tangents(X[training], k, dimensions[-1], n_jobs)
+                evaluate = partial(_sum_of_left_out, X[training], X[left_out], tangents, dimensions, noises)
+                blocks = list(row_blocks(len(left_out), 1, TUNING.density_points))
+                sums += np.sum(list(parallel_map(evaluate, blocks, n_jobs)), axis=0)
+            means = sums / sum(len(left_out) for _, left_out in folds)
+            scores += [
+                (k, d, noise, float(mean))
+                for d, row in zip(dimensions, means, strict=True)
+                for noise, mean in zip(noises, row, strict=True)
+            ]
     best = max(scores, key=lambda found: found[3])
     return ParzenChoice(*best, scores)

@@ -210,12 +210,19 @@ def smallest(
 def _judge(
     problem: SemidefiniteProblem, result: SolverResult, count: int, tol: float, terms: float
 ) -> tuple[EigenPairs, np.ndarray]:
-    """Return the first pairs of a result and their angles, with products of ``terms`` terms."""
+    """Return the first pairs of a result and their angles, with products of ``terms`` terms.
+
+    If the following eigenvalue is zero up to rounding, all are: their vectors are null vectors, determined up
+    to a rotation among all null vectors.
+    """
     values, vectors = result.values[:count], result.vectors[:, :count]
     pairs = with_residuals(problem.operator, values, vectors, result.solver, result.n_iter)
     rounding = 20 if result.solver == "lanczos" else 5  # a long iteration accumulates rounding errors
     following = float(result.values[count]) if len(result.values) > count else None
-    return pairs, angles(pairs, following, tol, rounding * problem.floor(terms))
+    floor = problem.floor(terms)
+    if following is not None and following <= floor:
+        return pairs, np.zeros(len(pairs))
+    return pairs, angles(pairs, following, tol, rounding * floor)
 
 
 def _solve_sparse(

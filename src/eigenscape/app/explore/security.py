@@ -79,7 +79,7 @@ class Connections:
             waiting.abort()
 
     def _expire(self, client: Any, transport: Any) -> None:
-        if client in self._waiting and self._waiting[client] is transport:
+        if self._waiting.get(client) == transport:  # the address may have another connection by now
             transport.abort()
 
 
