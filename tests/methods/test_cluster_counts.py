@@ -8,7 +8,8 @@ warning (seeds 3 and 4, drawn afterwards: of 44, 31 right, 10 with a warning, 3 
 blobs 2: 2 2! 2; 3: 2! 3 3; 5: 5 5! 5; 8: 8 8 8; 10: 10 10 10; overlapping: 4 4 4; anisotropic (3): 2! 3! 2!;
 widths (3): 3 2 3; moons (2): 2! 2! 2!; circles (2): 2! 2! 2!; rings (3): 2! 2 2!; lines (2): 6! 15! 2!;
 spirals (2): 1! 3! 2!; iris (3): 5 3 5; wine (3): 3 3! 3!; breast cancer (2): 2! 2! 2!;
-digits (10): 11! 11! 8!; Gaussians: 1! 1! 1! and 1! 1! 1!; square: 1! 1! 1!; strip (1): 3! 2! 2!; roll (1): 1! 3! 1!
+digits (10): 11! 11! 8!; Gaussians: 1! 1! 1! and 1! 1! 1!; square: 1! 1! 1!; strip (1): 3! 2! 2!;
+roll (1): 1! 3! 1!
 """
 
 from __future__ import annotations
