@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+from pyarrow import feather as pa_feather
 
 #: Values of a cell: None is missing.
 Value = float | str | bool | None
@@ -38,7 +40,10 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Column:
-    """Values of a column; ``kind`` is one of number, word, code, date, flag and row."""
+    """Values of a column; ``kind`` is one of number, odd, word, code, date, flag, row, name and role.
+
+    A row has no name and a name has one; both identify rows. A role is a label or an id of integers.
+    """
 
     name: str
     kind: str
@@ -264,9 +269,8 @@ def polars_frame(rng: np.random.Generator) -> Case:
     """``DataFrame.write_csv`` of polars."""
     columns = _columns(rng, _rows(rng), missing=float(rng.choice([0, 0.1])))
     frame = pl.DataFrame({c.name: list(c.values) for c in columns})
-    text = frame.write_csv(
-        separator=str(rng.choice([",", ";", "\t"])), null_value=str(rng.choice(["", "null"]))
-    )
+    gap = str(rng.choice(["", "null"])) if len(columns) > 1 else "null"  # empty lines at the end are no rows
+    text = frame.write_csv(separator=str(rng.choice([",", ";", "\t"])), null_value=gap)
     return _encoded(rng, text, "polars", columns)
 
 
@@ -417,6 +421,12 @@ _FORMS: dict[str, Callable[[float], str]] = {
     "fortran": lambda x: f"{x:.6e}".replace("e", "d"),
     "percent": lambda x: f"{x:.1f}%",
     "dollar": lambda x: f"${abs(x):.2f}",
+    "unit": lambda x: f"{x:.1f} cm",
+    "unit of an integer": lambda x: f"{x:.0f} kg",
+    "unit without a blank": lambda x: f"{x:.2f}mm",
+    "degrees": lambda x: f"{x:.0f}°C",
+    "star": lambda x: f"{x:.2f}*",
+    "error": lambda x: f"{x:.2f} ± 0.1",
 }
 
 
@@ -435,7 +445,9 @@ def odd_numbers(rng: np.random.Generator) -> Case:
 
 
 def _meaning(cell: str) -> float:
-    text = cell.replace("\N{MINUS SIGN}", "-").replace("d", "e")
+    text = cell.replace("\N{MINUS SIGN}", "-").replace("d", "e").partition(" ±")[0]
+    for unit in ("cm", "kg", "mm", "°C", "*"):
+        text = text.replace(unit, "")
     for mark in ",' \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}%$":
         text = text.replace(mark, "")
     return -float(text[1:-1]) if text.startswith("(") else float(text)
@@ -452,9 +464,91 @@ def longer_rows(rng: np.random.Generator) -> Case:
     )
 
 
+_MISSING_MARKS = ("NULL", "na", "N.A.", "n/a", "NaT", "(null)", "\\N", "-", "--", ".", "#DIV/0!", "#VALUE!")
+
+
+def missing_marks(rng: np.random.Generator) -> Case:
+    """Numbers among marks of missing values, few or most of the cells, in forms of many programs."""
+    n, mark = max(5, _rows(rng)), str(rng.choice(_MISSING_MARKS))
+    plain = Column("plain", "number", _numbers(rng, n, "float"))
+    values = _drop(rng, _numbers(rng, n, str(rng.choice(["float", "int"]))), float(rng.choice([0.2, 0.8])))
+    columns = (plain, Column("rare", "number", values))
+    rows = [[c.name for c in columns], *_table(columns, missing=mark)]
+    return Case(f"missing {mark}", _joined(rows, str(rng.choice([",", ";", "\t"]))).encode(), columns)
+
+
+_DATES = ("%d/%m/%Y", "%m/%d/%y", "%d-%b-%Y", "%d %b %Y", "%Y/%m/%d", "%H:%M", "%H:%M:%S", "%d/%m/%Y %H:%M")
+
+
+def dates(rng: np.random.Generator) -> Case:
+    """Dates and times in other forms than ISO: text, and as little an id as dates in ISO form."""
+    n, form = _rows(rng), str(rng.choice(_DATES))
+    times = pd.Timestamp("1999-01-31") + pd.to_timedelta(np.arange(n) * int(rng.integers(700, 3000)), "min")
+    columns = [
+        Column("t", "number", _numbers(rng, n, "float")),
+        Column("day", "date", tuple(times.strftime(form))),
+    ]
+    rows = [[c.name for c in columns], *_table(columns)]
+    return Case(f"dates {form}", _joined(rows, ",").encode(), tuple(columns))
+
+
+def written_by_hand(rng: np.random.Generator) -> Case:
+    """Blanks around cells and before quotation marks, a header after #, line ends of old systems."""
+    n = _rows(rng)
+    columns = [replace(c, name=f"c{i}") for i, c in enumerate(_columns(rng, n, words=False))]
+    words = ["oak", "a p", "p\tq"] if rng.random() < 0.5 else ["oak; elm", "it's"]
+    columns.append(Column("kind", "word", tuple(str(rng.choice(words)) for _ in range(n))))
+    columns.append(Column("more", "number", _numbers(rng, n, "float")))
+    lines = [[c.name for c in columns], *_table(columns)]
+    style = str(rng.choice(["blanks", "quoted", "quoted after a blank", "commented"]))
+    if style.startswith("quoted"):
+        lines = [[f'"{cell}"' for cell in row] for row in lines]
+    delimiter = {"blanks": " , ", "quoted after a blank": ", "}.get(style, ",")
+    text = str(rng.choice(["\n", "\r\n", "\r"])).join(map(delimiter.join, lines))
+    return Case(f"by hand, {style}", ("# " * (style == "commented") + text).encode(), tuple(columns))
+
+
+def integer_roles(rng: np.random.Generator) -> Case:
+    """Integers that identify rows or classes: features, with a remark."""
+    n = max(5, _rows(rng))
+    number = tuple(float(x) for x in 1000 + rng.permutation(5 * n)[:n])
+    columns = (
+        Column(str(rng.choice(["patient_id", "sampleID", "Sample ID"])), "role", number),
+        Column("t", "number", _numbers(rng, n, "float")),
+        Column(str(rng.choice(["class", "Target"])), "role", tuple(float(i % 3) for i in range(n))),
+    )
+    rows = [[c.name for c in columns], *_table(columns)]
+    return Case("integer roles", _joined(rows, str(rng.choice([",", ";", "\t"]))).encode(), columns)
+
+
+def stored_frame(rng: np.random.Generator) -> Case:
+    """Parquet and feather files by pandas with an index, and by polars with categories."""
+    n, out, suffix = _rows(rng), io.BytesIO(), str(rng.choice([".parquet", ".feather"]))
+    columns = [c for c in _columns(rng, n, missing=0.1) if c.kind in ("number", "word")]
+    columns = [*columns, Column("t", "number", _numbers(rng, n, "float"))]
+    data = {c.name: [np.nan if v is None else v for v in c.values] for c in columns}
+    if rng.random() < 0.4:
+        kinds = {c.name: pl.Categorical for c in columns if c.kind == "word"}
+        polars = pl.DataFrame(data, schema_overrides=kinds)
+        (polars.write_parquet if suffix == ".parquet" else polars.write_ipc)(out)
+        return Case("polars, stored", out.getvalue(), tuple(columns), suffix)
+    frame = pd.DataFrame(data)
+    numbered = bool(rng.random() < 0.5)
+    frame.index = [str(i) if not numbered else int(i) for i in 50 + rng.permutation(3 * n)[:n]]
+    frame.index.name = [None, "sample", "number"][int(rng.integers(3))]
+    if suffix == ".parquet":
+        frame.to_parquet(out)
+    else:
+        pa_feather.write_feather(pa.Table.from_pandas(frame), out)
+    name = frame.index.name or "__index_level_0__"
+    index = Column(str(name), "name", tuple(str(i) for i in frame.index))
+    return Case("pandas, stored", out.getvalue(), (index, *columns), suffix)
+
+
 HABITS: tuple[Callable[[np.random.Generator], Case], ...] = (
     pandas_frame, pandas_array, numbered, no_names, no_names_labelled, polars_frame, r_csv, r_table, excel,
     savetxt, aligned, integers, one_column, comma_in_numbers, odd_numbers, longer_rows,
+    missing_marks, dates, written_by_hand, integer_roles, stored_frame,
 )  # fmt: skip
 
 
@@ -484,6 +578,10 @@ def difference(case: Case, table: Any) -> str:
         role, values = found[name]
         if column.kind in ("number", "odd") and role in ("id", "label"):
             return f"numbers of column {name!r} are taken as {role}"
+        if (column.kind == "date" and role == "id") or (column.kind == "name" and role != "id"):
+            return f"column {name!r} is taken as {role}"
+        if column.kind == "role" and role == "feature" and not remarked:
+            return f"column {name!r} is a feature without a remark"
         if column.kind == "odd" and role == "extra" and remarked:
             continue
         if not all(map(_same, column.values, values)):

@@ -228,6 +228,31 @@ def test_npz_keeps_the_name_of_the_label(tmp_path: Path) -> None:
     assert (again.label_name, again.labels.tolist()) == ("digit", list(range(10)))
 
 
+def test_roles_in_npz_follow_the_rule_of_text_tables(tmp_path: Path) -> None:
+    columns = {"kind": np.array(["a", "b"] * 5), "who": np.array([f"n{i}" for i in range(10)])}
+    X, names = RNG.normal(size=(10, 3)), np.array(["px0", "y", "px2"])
+    np.savez(tmp_path / "t.npz", X=X, names=names, **columns)
+    pd.DataFrame(X, columns=names).assign(**columns).to_csv(tmp_path / "t.csv", index=False)
+    for options in ({}, {"label": "y"}, {"id": "kind"}, {"exclude": ["kind", "px*"]}, {"columns": ["px*"]}):
+        archive, text = both(tmp_path / "t.npz", **options), both(tmp_path / "t.csv", **options)
+        assert (archive.names, archive.label_name, archive.id_name) == (
+            text.names, text.label_name, text.id_name
+        )  # fmt: skip
+        assert archive.labels is None or archive.labels.tolist() == text.labels.tolist()
+        assert np.array_equal(archive.array, text.array)
+    with pytest.raises(InputFileError, match="has no column 'age'; it has 'kind', 'who', 'px0'"):
+        read(tmp_path / "t.npz", label="age")
+
+
+def test_the_index_of_pandas_is_the_id_of_a_parquet_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": RNG.normal(size=5), "word": list("abcde")}, index=[7, 3, 9, 1, 5])
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = both(tmp_path / "t.parquet")
+    assert (found.names, found.ids.tolist()) == (("x",), [7, 3, 9, 1, 5])
+    frame.reset_index(drop=True).to_parquet(tmp_path / "t.parquet")
+    assert both(tmp_path / "t.parquet").id_name == "word"
+
+
 @pytest.fixture
 def cells(tmp_path: Path) -> Path:
     """A file as scanpy leaves it: genes, PCA, a neighbour graph, clusters with a gap, raw counts."""

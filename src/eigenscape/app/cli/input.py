@@ -246,8 +246,7 @@ def read_new_table(source: str, options: InputOptions, notes: dict[str, Any], qu
         return read_table(source, replace(options, columns=columns, missing=missing), quiet, notes)
     table = read_table(source, options, quiet, notes)
     if names:
-        label = options.label or notes.get("label")
-        table = match_columns(table, names, label, lambda text: print_message(text, quiet), encoded)
+        table = match_columns(table, names, lambda text: print_message(text, quiet), encoded)
     return finish_rows(table, missing, quiet, imputation)
 
 

@@ -111,10 +111,11 @@ def _read_coordinates(run: Run, saved: SavedModel) -> None:
     from eigenscape.app.io.matching import match_columns
     from eigenscape.app.io.table import format_names
 
-    table = read_table(run.source, run.reading, run.display.quiet)
     wanted = coordinate_names(saved.class_name, len(saved.estimator.get_feature_names_out()))
+    notes = {"columns": wanted, "label": saved.notes.get("label")}
+    table = read_table(run.source, run.reading, run.display.quiet, notes)
     if set(wanted) & {*table.names, *table.extra, table.label_name}:
-        table = match_columns(table, wanted, saved.notes.get("label"), run.say)
+        table = match_columns(table, wanted, run.say)
     elif len(table.names) != len(wanted):
         raise InputFileError(
             f"{table.source} has {len(table.names)} numeric column(s) ({format_names(table.names, 10)}), but"

@@ -98,7 +98,7 @@ def _read_pasted(data: Dataset, text: str, messages: list[str]) -> Table:
 def _matched(table: Table, data: Dataset, messages: list[str]) -> Table:
     """Return the columns of the data, with missing values filled in as in the training rows."""
     encoded, imputation = encoded_columns(dict(data.notes)), known_selection(data.notes).imputation
-    table = match_columns(table, data.names, data.notes.get("label"), messages.append, encoded)
+    table = match_columns(table, data.names, messages.append, encoded)
     return handle_missing(table, "error" if imputation is None else "mean", imputation)
 
 

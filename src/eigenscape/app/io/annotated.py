@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,42 +14,37 @@ from eigenscape._memory import fits
 from eigenscape._numbers import check_indices
 from eigenscape._warnings import warn
 from eigenscape.app.io.child import Answer, call_child
-from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.guards import named_damage
-from eigenscape.app.io.table import Table, format_names
+from eigenscape.app.io.table import Table
 from eigenscape.exceptions import InputFileError
 from eigenscape.graph.row_index import canonical_csr
 
-#: Names of arrays and columns that are labels and ids unless others are requested.
-_LABEL_NAMES = ("labels", "label", "y")
-_ID_NAMES = ("ids", "id")
 #: Array of an npz archive that this library writes: the name of the labels.
 LABEL_NAME = "label_name"
 #: Option of the command line that reads each group of a file.
 _OPTIONS = {"obsm": "--use-rep", "layers": "--layer", "obsp": "--obsp"}
 
 
-def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
-    """Read ``X`` or the part that is selected, and the columns of ``obs``; nothing else is read.
+def read_h5ad(path: Path, part: tuple[str, str] | None) -> Table:
+    """Read ``X`` or another part, and the columns of ``obs``, whose roles are open; nothing else is read.
 
     The file is parsed in a child process, since the HDF5 library may crash or not end for damaged files.
     """
     optional_import("anndata", f"reading {path}")
-    group, key = selection.part or ("X", "")
+    group, key = part or ("X", "")
     request = json.dumps({"path": str(path), "group": group, "key": key})
     answer = call_child("eigenscape.app.io.annotated", request, path)
     header, arrays = answer.header, answer.arrays
     columns = arrays[header["n_parts"] :]
     obs = {name: _as_objects(column) for name, column in zip(header["columns"], columns, strict=False)}
-    table = find_annotations(obs, selection, path, "column of obs", _as_objects(columns[-2]))
-    table = replace(table, names=tuple(map(str, columns[-1])))
-    if header["n_parts"] == 1:
-        return replace(table, array=arrays[0])
-    try:
-        csr = sparse.csr_array(tuple(arrays[:3]), shape=tuple(header["shape"]))
-        return replace(table, array=checked_csr(csr))
-    except ValueError as error:
-        raise InputFileError(f"{path} is damaged: {group} {key} has {error}") from error
+    rows: Any = arrays[0]
+    if header["n_parts"] > 1:
+        try:
+            rows = checked_csr(sparse.csr_array(tuple(arrays[:3]), shape=tuple(header["shape"])))
+        except ValueError as error:
+            raise InputFileError(f"{path} is damaged: {group} {key} has {error}") from error
+    ids, names = _as_objects(columns[-2]), tuple(map(str, columns[-1]))
+    return Table(rows, ids=ids, names=names, extra=obs, source=str(path))
 
 
 def checked_csr(matrix: Any) -> sparse.csr_array:
@@ -145,61 +139,6 @@ def _to_array(column: Any) -> np.ndarray:
         return values
     missing = np.asarray(column.isna()) if hasattr(column, "isna") else np.zeros(len(values), dtype=bool)
     return np.array(["" if gap else str(x) for x, gap in zip(values, missing, strict=True)], dtype=str)
-
-
-def find_annotations(
-    columns: dict[str, np.ndarray],
-    selection: ColumnSelection,
-    path: Path,
-    what: str,
-    ids: np.ndarray | None = None,
-) -> Table:
-    """Return a table without numbers: the label and the id among arrays with a value for each row.
-
-    Parameters
-    ----------
-    columns : dict of str to ndarray
-        The arrays.
-    selection : ColumnSelection
-        Label and id, if they are requested.
-    path : Path
-        The file.
-    what : str
-        What the arrays are, for the error message.
-    ids : ndarray, optional
-        Names of the rows, which are the ids unless an array is requested.
-    """
-    for name in (selection.label, selection.id):
-        if name is not None and name not in columns:
-            raise InputFileError(
-                f"{path} has no {what} named {name!r} with one value per row; it has"
-                f" {format_names(list(columns), 20) or 'none'}"
-            )
-    text = {name: column.tolist() for name, column in columns.items() if column.dtype.kind in "OUS"}
-    unique = [name for name, values in text.items() if len({*values, ""}) == len(values) + 1]
-    repeated = [
-        name for name, values in text.items() if len(set(values) - {""}) < len(values) - values.count("")
-    ]
-    names = [selection.known_id] if ids is not None else [selection.known_id, *_ID_NAMES, *unique]
-    free = (name for name in names if name in columns and name != selection.label)
-    id_name = selection.id or next(free, None)
-    names = [selection.known_label, *_LABEL_NAMES, *(repeated if selection.known_label is None else ())]
-    free = (name for name in names if name in columns and name != id_name)
-    label = selection.label or next(free, None)
-    return Table(
-        None,
-        None if label is None else columns[label],
-        ids if id_name is None else columns[id_name],
-        extra={name: column for name, column in columns.items() if name not in (label, id_name)},
-        source=str(path),
-        label_name=label,
-        id_name=id_name,
-    )
-
-
-def without_roles(selection: ColumnSelection) -> ColumnSelection:
-    """Return the selection of columns of an array whose label and id were found outside it."""
-    return replace(selection, label=None, id=None, known_label=None, known_id=None)
 
 
 def _as_objects(column: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from eigenscape._extras import optional_import
 from eigenscape._format import format_bytes
 from eigenscape._memory import fits, require
 from eigenscape._typing import is_sparse
-from eigenscape.app.io.annotated import LABEL_NAME, checked_csr, find_annotations, read_h5ad, without_roles
+from eigenscape.app.io.annotated import LABEL_NAME, checked_csr, read_h5ad
 from eigenscape.app.io.child import Answer, call_child
 from eigenscape.app.io.column_selection import ColumnSelection
 from eigenscape.app.io.guards import EXACT_INTEGER, check_expansion, integer_error, named_damage, npy_bytes
@@ -109,19 +109,16 @@ def _read_archive(
     data = candidates[0] if candidates else matrices[0]
     n_samples, n_columns = arrays[data].shape[:2]
     beside = {name: array for name, array in arrays.items() if array.shape == (n_samples,)}
-    names = arrays.get("names")
-    roles = find_annotations(beside, selection, path, "array")
-    stored = arrays.get(LABEL_NAME)  # of labels that this library wrote
-    if roles.label_name == "labels" and stored is not None and stored.shape == ():
-        roles = replace(roles, label_name=str(stored))
-    table = replace(
-        roles,
-        array=arrays[data],
-        names=tuple(map(str, names)) if names is not None and names.shape == (n_columns,) else (),
-    )
+    names: Any = arrays.get("names")
+    names = () if names is None or names.shape != (n_columns,) else tuple(map(str, names))
+    table = Table(arrays[data], names=names, extra=beside, source=str(path))
     names_matrix = selection.columns is not None and selection.columns[0] in matrices
     columns = None if names_matrix else selection.columns
-    return table_from_array(table, replace(without_roles(selection), columns=columns), stream)
+    table = table_from_array(table, replace(selection, columns=columns), stream)
+    stored = arrays.get(LABEL_NAME)  # of labels that this library wrote
+    if table.label_name == "labels" and stored is not None and stored.shape == ():
+        table = replace(table, label_name=str(stored))
+    return table
 
 
 def read_mtx(path: Path, selection: ColumnSelection, stream: bool) -> Table:
@@ -215,7 +212,7 @@ def read_zarr(path: Path, selection: ColumnSelection, stream: bool) -> Table:
 
 def read_annotated(path: Path, selection: ColumnSelection, stream: bool) -> Table:  # noqa: ARG001
     """Read ``X``, or another part, and ``obs`` of an AnnData file into memory."""
-    return table_from_array(read_h5ad(path, selection), without_roles(selection), stream=False)
+    return table_from_array(read_h5ad(path, selection.part), selection, stream=False)
 
 
 def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> Table:
@@ -262,25 +259,41 @@ def table_from_array(table: Table, selection: ColumnSelection, stream: bool) -> 
 def _select_columns(
     table: Table, names: tuple[str, ...], selection: ColumnSelection
 ) -> tuple[Table, tuple[int, ...] | None]:
-    """Return the table with the names of its features and the columns that are label or id, and the indices.
+    """Return the table with the names of its features, its label and its id, and the indices of the features.
 
-    The indices of the features are None for all columns.
+    The indices are None for all columns. Names of rows are the ids unless others are requested.
     """
-    selection = selection.complete(names, table.source, by_name=False)
+    others, requested = table.extra, (selection.id, selection.known_id)
+    selection = selection.complete([*others, *names], table.source, list(others))
+    if table.ids is not None and selection.id not in requested:
+        selection = replace(selection, id=None)
+    text = {name: column.tolist() for name, column in others.items() if column.dtype.kind in "OUS"}
+    n_distinct = {name: len({*filter(None, values)}) for name, values in text.items()}
+    selection = selection.with_text_roles(
+        [name for name in text if table.ids is None and n_distinct[name] == len(text[name])],
+        [name for name in text if n_distinct[name] < sum(map(bool, text[name]))],
+    )
     label, id_name = selection.label, selection.id
-    kind = {"f": "float", "b": "bool"}.get(table.array.dtype.kind, "int")
-    if selection.columns is None and not selection.exclude and label is None and id_name is None:
-        return replace(table, names=names, dtypes=(kind,) * len(names)), None
     place = {name: i for i, name in enumerate(names)}
+    found = {name: _column(table.array, place[name]) for name in (label, id_name) if name in place} | others
+    selection = replace(
+        selection, label=None if label in others else label, id=None if id_name in others else id_name
+    )
+    kind = {"f": "float", "b": "bool"}.get(table.array.dtype.kind, "int")
     chosen = tuple(selection.features(dict.fromkeys(names, kind), table.source))
     if not chosen:
         raise InputFileError(f"no column of {table.source} is left; change columns or exclude (--exclude)")
-    table = replace(table, names=chosen, dtypes=(kind,) * len(chosen))
-    if label is not None:
-        table = replace(table, labels=_column(table.array, place[label]), label_name=label)
-    if id_name is not None:
-        table = replace(table, ids=_column(table.array, place[id_name]), id_name=id_name)
-    return table, tuple(place[name] for name in chosen)
+    table = replace(
+        table,
+        labels=None if label is None else found[label],
+        label_name=label,
+        ids=table.ids if id_name is None else found[id_name],
+        id_name=id_name,
+        extra={name: column for name, column in others.items() if name not in (label, id_name)},
+        names=chosen,
+        dtypes=(kind,) * len(chosen),
+    )
+    return table, None if chosen == names else tuple(place[name] for name in chosen)
 
 
 def _column(array: Any, index: int) -> np.ndarray:

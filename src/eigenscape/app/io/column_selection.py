@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MISSING = ("error", "drop", "keep", "mean")
 #: Kinds of columns that contain numbers.
 NUMBERS = ("float", "int", "bool")
+#: Names in any case of columns, and of arrays beside a matrix, that are the label and the id by default.
+_COLUMN_ROLES = {"label": ("label",), "id": ("id",)}
+_ARRAY_ROLES = {"label": ("labels", "label", "y"), "id": ("ids", "id")}
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,14 @@ class ColumnSelection:
         columns = None if columns is None else tuple(columns)
         return ColumnSelection(columns, label, id, missing, tuple(exclude), encode, header, kind, part)
 
-    def complete(self, names: Sequence[str], source: str, by_name: bool = True) -> ColumnSelection:
+    def complete(
+        self, names: Sequence[str], source: str, annotations: Sequence[str] | None = None
+    ) -> ColumnSelection:
         """Use the label and id of the model, or columns of these names, unless others are requested.
 
         Patterns of columns to exclude become names. Raise if a requested column is not among ``names``, or if
-        a pattern to exclude matches none of them.
+        a pattern to exclude matches none of them. In a file of arrays, only ``annotations``, the arrays with
+        one value per row, are the label or the id because of their names.
         """
         for name in (*(self.columns or ()), *self.exclude, self.label, self.id):
             is_role = name in (self.label, self.id)
@@ -89,7 +95,8 @@ class ColumnSelection:
                 similar = [known for known in names if known.casefold() == name.casefold()]
                 hint = f"; did you mean {similar[0]!r}?" if similar else ""
                 shown = format_names(tuple(names), 20)
-                raise InputFileError(f"{source} has no column {name!r}; it has {shown}{hint}")
+                what = "column of obs named" if source.endswith(".h5ad") and is_role else "column"
+                raise InputFileError(f"{source} has no {what} {name!r}; it has {shown}{hint}")
         for pattern in self.exclude:
             if not any(matches(pattern, name) for name in names):
                 raise _no_match(pattern, names, source)
@@ -97,11 +104,25 @@ class ColumnSelection:
         taken = (*(self.columns or ()), *exclude, *self.known_columns, self.label, self.id)
         found = {"label": self.label, "id": self.id}
         for role, known in (("label", self.known_label), ("id", self.known_id)):
-            same = [name for name in names if by_name and name.casefold() == role]
-            candidates = [known, role if role in same else None, *same]
-            free = (name for name in candidates if name in names and name not in taken)
+            same = named(names, _COLUMN_ROLES[role])
+            if annotations is not None:
+                same = named(annotations, _ARRAY_ROLES[role])
+            free = (name for name in (known, *same) if name in names and name not in taken)
             found[role] = found[role] or next(free, None)
         return replace(self, exclude=exclude, label=found["label"], id=found["id"])
+
+    def with_text_roles(self, unique: Iterable[str], repeated: Iterable[str]) -> ColumnSelection:
+        """Use the first text column whose values all differ as id, the first with repeated values as label.
+
+        A label or id that is found already is kept. Text that is encoded is a feature, so only a column named
+        ``label`` is then a label; a model's data has its label.
+        """
+        taken = {self.label, *(self.columns or ()), *self.known_columns, *self.exclude}
+        id_name = self.id or next((name for name in unique if name not in taken), None)
+        label = self.label
+        if label is None and self.known_label is None and self.encode is None:
+            label = next((name for name in repeated if name not in {id_name, *taken}), None)
+        return replace(self, label=label, id=id_name)
 
     def features(self, kinds: Mapping[str, str], source: str) -> list[str]:
         """Return the columns that are features, in the order requested, of a completed selection.
@@ -132,6 +153,12 @@ class ColumnSelection:
                 raise _no_match(pattern, [f"{name} ({kind})" for name, kind in kinds.items()], source)
             chosen += found
         return list(dict.fromkeys(chosen))
+
+
+def named(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Return the names that are ``wanted`` in any case, in that order; of equal ones the exact name first."""
+    cased = sorted(names, key=lambda name: name not in wanted)
+    return [name for word in wanted for name in cased if name.casefold() == word]
 
 
 def matches(pattern: str, name: str) -> bool:

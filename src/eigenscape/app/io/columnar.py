@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from eigenscape._extras import optional_import
@@ -72,6 +73,8 @@ class ColumnarSource:
                         " one"
                     )
                 self.columns[name] = Column(dtype)
+        if selection.id is None:  # the index of pandas, as in text tables
+            selection = replace(selection, id=next(filter(self.columns.get, _pandas_index(path)), None))
         self.selection = selection.complete(list(self.columns), self.source)
         self._profile()
 
@@ -141,6 +144,16 @@ def read_arrow_table(path: Path) -> pa.Table:
         schema = _schema(path)
         tables = _iter_tables(path, schema, len(schema))
         return pa.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
+
+
+def _pandas_index(path: Path) -> list[str]:
+    """Return the columns that pandas wrote as the index; numbered rows have none."""
+    if _is_arrow(path):
+        with open_arrow(path) as reader:
+            stored = reader.schema.pandas_metadata
+    else:
+        stored = parquet.read_schema(arrow_file(parquet_files(path)[0])).pandas_metadata
+    return [name for name in (stored or {}).get("index_columns", []) if isinstance(name, str)]
 
 
 def _require_memory(path: Path) -> None:

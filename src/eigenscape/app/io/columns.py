@@ -18,21 +18,37 @@ from eigenscape.app.io.guards import EXACT_INTEGER, have_rounded
 from eigenscape.exceptions import InputFileError
 
 #: Cells of a text table that mark a missing number; among words, "none" is a word.
-MISSING_CELLS = (*MISSING_WORDS, "NAN", "-nan", "-NaN", "Null", "None", "none", "NONE")
+MISSING_CELLS = (
+    *(*MISSING_WORDS, "NAN", "-nan", "-NaN", "Null", "None", "none", "NONE", "na", "<na>", "N.A.", "n.a."),
+    *("NaT", "(null)", "\\N", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?"),
+)
 _TRUE, _FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")
 #: A number with a decimal point or comma, perhaps with a typographic minus sign.
 _MINUS = "\N{MINUS SIGN}"
 NUMBER = rf"^\s*[-+{_MINUS}]?((\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|(?i:inf(inity)?|nan))\s*$"
-_AMOUNT = r"^\(?[-+]?[$€£¥]?\s*[-+]?\d+([.,'’ \x{a0}\x{202f}]\d+)*([dD][-+]?\d+)?\s*[%‰$€£¥]?\)?$"
+_UNIT = r"(\s+|°)[a-zA-Zµμ°][a-zA-Zµμ°²³/0-9]{0,4}|[%‰$€£¥°*]|\s*±.*"
+_AMOUNT = rf"^\(?[-+]?[$€£¥]?\s*[-+]?\d+([.,'’ \x{{a0}}\x{{202f}}]\d+)*([dD][-+]?\d+)?\s*({_UNIT})?\)?$"
+_AMOUNT = rf"{_AMOUNT}|^[-+]?\d+[.,]\d+[a-zA-Zµμ]{{1,3}}$"
 _INTEGER = r"^[-+]?(\d+|(?i:inf(inity)?|nan))$"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+#: Dates such as 3/31/1999 and 31-Mar-99, and times of day, which are text.
+_DAY = r"(\d{1,4}/\d{1,2}/\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4})"
+_TIME = r"(\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?)"
+_WHEN = rf"^({_DAY}|{_TIME}|{_DAY}[ T]{_TIME})$"
 _TIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))
 _MAX_EXAMPLES = 3
 
 
+def trimmed(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return cells without surrounding blanks, and without quotation marks after a blank (``, "a"``)."""
+    if compute.any(compute.match_substring(cells, ' "')).as_py():
+        cells = compute.replace_substring_regex(cells, r'^\s+"([^"]*)"\s*$', r"\1")
+    return compute.utf8_trim_whitespace(cells)
+
+
 def null_missing(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return cells without surrounding blanks, in which missing values are null."""
-    cells = compute.utf8_trim_whitespace(cells)
+    cells = trimmed(cells)
     return compute.if_else(compute.is_in(cells, pa.array(MISSING_CELLS)), pa.scalar(None, pa.string()), cells)
 
 
@@ -97,9 +113,10 @@ class Column:
     is_long : bool
         Whether the cells are integers that double precision would round.
     has_repeats, is_unique : bool
-        Whether a value of a text column occurs twice; whether all values differ and none is missing.
+        Whether a value of a text column occurs twice; whether all values differ, none is missing and not all
+        of them are dates or times.
     has_units : bool
-        Whether most values are numbers with a unit, such as 6.4%.
+        Whether most values are numbers with a unit, such as 6.4% and 12 cm.
     n_words, n_amounts : int
         Number of values that are not numbers, and of numbers with a unit.
     words : list of (str, int)
@@ -123,6 +140,7 @@ class Column:
     with_comma: str | None = None
     has_leading_zeros: bool = False
     all_digits: bool = True
+    all_dates: bool = True
     all_integers: bool = True
     has_rounded: bool = False  # whether an integer has no representation in double precision
     is_code: bool = False
@@ -216,7 +234,8 @@ class Column:
         if not self.has_repeats:
             self._seen.update(present.to_pylist() if counts.max(where=is_present, initial=0) <= 1 else ())
             self.has_repeats = len(self._seen) < self.n_values
-        self.is_unique = self.n_values == self.n_rows and not self.has_repeats
+        self.all_dates = self.all_dates and _are_dates(present[:1]) and _are_dates(present)
+        self.is_unique = self.n_values == self.n_rows and not self.has_repeats and not self.all_dates
         self.has_units = 2 * self.n_amounts > self.n_values
 
     def check_words(self, name: str, source: str, first_line: int) -> None:
@@ -234,6 +253,10 @@ class Column:
                 f"column {name!r} of {source} contains numbers such as {self.with_comma!r}; write them"
                 " without commas, or use the column as label"
             )
+
+
+def _are_dates(cells: pa.ChunkedArray) -> bool:
+    return bool(compute.all(compute.match_substring_regex(cells, _WHEN), min_count=0).as_py())
 
 
 def _is_hexadecimal(numbers: pa.ChunkedArray, cells: pa.ChunkedArray) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenscape.app.io.arrow import pa
-from eigenscape.app.io.column_selection import NUMBERS, ColumnSelection
+from eigenscape.app.io.column_selection import NUMBERS, ColumnSelection, named
 from eigenscape.app.io.missing import handle_missing
 from eigenscape.app.io.roles import column_kind, read_columns
 from eigenscape.app.io.table import COLUMNAR, Table, default_names
@@ -64,11 +64,11 @@ def _build_graph(columns: Mapping[str, pa.ChunkedArray], selection: ColumnSelect
     names = list(columns) if selection.columns is None else list(selection.columns)
     if len(names) < 2:
         raise InputFileError(f"{source} has {len(names)} column(s); edges need a source and a target")
-    first = next((name for name in names if name.lower() in _SOURCE_NAMES), names[0])
+    first, *_ = *named(names, _SOURCE_NAMES), names[0]
     remaining = [name for name in names if name != first]
-    second = next((name for name in remaining if name.lower() in _TARGET_NAMES), remaining[0])
+    second, *_ = *named(remaining, _TARGET_NAMES), remaining[0]
     remaining.remove(second)
-    weight = next((name for name in remaining if name.lower() in _WEIGHT_NAMES), next(iter(remaining), None))
+    weight = next(iter((*named(remaining, _WEIGHT_NAMES), *remaining)), None)
     ends = [[str(cell) for cell in columns[name].to_pylist()] for name in (first, second)]
     n_edges = len(ends[0])
     ids, vertex = np.unique(np.array(ends[0] + ends[1], dtype=str), return_inverse=True)

@@ -20,14 +20,13 @@ _SHOWN = 10
 def match_columns(
     table: Table,
     wanted: Sequence[str],
-    label: str | None,
     tell: Callable[[str], None],
     encoded: dict[str, str] | None = None,
 ) -> Table:
     """Select and order the columns that a model was fitted to: by name, or by position without names.
 
-    Other columns are dropped with a message, passed to ``tell``, except for the column of labels. ``encoded``
-    has the columns of text, which errors name.
+    Other columns are dropped with a message, passed to ``tell``. ``encoded`` has the columns of text, which
+    errors name.
     """
     names = list(table.names)
     text = next((name for name in wanted if name in table.extra and name not in names), None)
@@ -36,16 +35,13 @@ def match_columns(
             f"column {text!r} of {table.source} contains text such as {str(table.extra[text][0])!r}, but the"
             " model needs numbers; correct it"
         )
-    if label is not None and label in names and label not in wanted:
-        table = replace(table, labels=table.array[:, names.index(label)], label_name=label)
-        table = _select_columns(table, [index for index, name in enumerate(names) if name != label])
-        names.remove(label)
     lacking = [name for name in wanted if name not in names]
     if not lacking:
         others = [name for name in names if name not in wanted]
         if others:
             tell(f"columns that the model does not use are ignored: {format_names(others, _SHOWN)}")
-        return _select_columns(table, [names.index(name) for name in wanted])
+        indices = np.array([names.index(name) for name in wanted], dtype=np.intp)
+        return replace(table, array=table.array[:, indices], names=tuple(wanted), dtypes=())
     by_position = tuple(names) == default_names(len(names)) or tuple(wanted) == default_names(len(wanted))
     if by_position and len(names) == len(wanted):
         return table
@@ -61,11 +57,6 @@ def match_columns(
         f"{table.source} lacks columns that the model needs: {format_names(lacking, _SHOWN)};"
         f" it has {format_names(names, _SHOWN)}{hint}"
     )
-
-
-def _select_columns(table: Table, indices: list[int]) -> Table:
-    names = tuple(table.names[index] for index in indices)
-    return replace(table, array=table.array[:, np.array(indices, dtype=np.intp)], names=names, dtypes=())
 
 
 def encoded_columns(notes: dict[str, Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ See docs/decisions/app-columns.md.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,9 @@ from eigenscape.exceptions import InputFileError
 
 #: A column is reported as a row counter only if it has at least this many rows.
 _MIN_COUNTER_ROWS = 5
+#: Names of columns that are probably labels or ids, even if they contain integers.
+_LABEL_NAMES = ("class", "labels", "target", "species", "category", "cluster")
+_ID_NAME = re.compile(r"([_ .-]id|[_ .-]ID|[a-z]I[dD])$")
 #: A column with more categories is not encoded.
 _MAX_CATEGORIES = 200
 #: Names of the columns of a list of edges, which is asked about.
@@ -68,24 +72,19 @@ def column_kind(dtype: pa.DataType) -> str:
 def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     """Return the features, and a table without rows that names features, label and id.
 
-    A text column whose values all differ is an id, if none is requested; the label is a text column with
-    repeated values. Text that is encoded is a feature, so only a column named ``label`` is then a label.
+    Amounts, such as 6.4%, are neither label nor id, and dates are no ids.
     """
     columns, selection = source.columns, source.selection
     kinds = {name: "int" if each.is_long else column_kind(each.dtype) for name, each in columns.items()}
     excluded = set(selection.exclude)
     kept = [name for name in kinds if name not in excluded]
-    fixed = {selection.label, *(selection.columns or ()), *selection.known_columns}
-    text = [name for name in kept if kinds[name] in ("text", "other") and name not in fixed]
     remarks = (*source.remarks, *_remarks(source, kept, kinds))
-    if selection.id is None:
-        words = (name for name in text if kinds[name] == "text" and not columns[name].has_units)
-        selection = replace(selection, id=next((name for name in words if columns[name].is_unique), None))
+    text = [name for name in kinds if kinds[name] in ("text", "other") and not columns[name].has_units]
+    selection = selection.with_text_roles(
+        (name for name in text if kinds[name] == "text" and columns[name].is_unique),
+        (name for name in text if columns[name].has_repeats),
+    )
     features = _find_features(source, selection, kinds)
-    label = selection.label
-    if label is None and selection.known_label is None and selection.encode is None:
-        repeated = (name for name in text if columns[name].has_repeats and not columns[name].has_units)
-        label = next((name for name in repeated if name != selection.id), None)
     names: list[str] = []
     dtypes: list[str] = []
     for name, categories in features.items():
@@ -95,8 +94,17 @@ def assign_roles(source: ColumnSource) -> tuple[Features, Table]:
     if twice is not None:
         raise InputFileError(f"{source.source}: two features are named {twice!r} after encoding; rename one")
     encoded = {name: values for name, values in features.items() if values is not None}
-    table = Table(None, names=tuple(names), source=source.source, label_name=label, id_name=selection.id)
-    return features, replace(table, remarks=remarks, categories=encoded, dtypes=tuple(dtypes))
+    table = Table(
+        None,
+        names=tuple(names),
+        source=source.source,
+        label_name=selection.label,
+        id_name=selection.id,
+        remarks=remarks,
+        categories=encoded,
+        dtypes=tuple(dtypes),
+    )
+    return features, table
 
 
 def _find_features(source: ColumnSource, selection: ColumnSelection, kinds: Mapping[str, str]) -> Features:
@@ -156,26 +164,34 @@ def _remarks(source: ColumnSource, kept: Sequence[str], kinds: Mapping[str, str]
         is_typo = kinds[name] == "text" and 2 * column.n_words < column.n_values and not column.is_code
         if is_typo and source.first_line is not None:
             column.check_words(name, source.source, source.first_line)
-        if name in named:
-            continue
-        if column.is_code:
-            remarks.append(
-                f"column {name!r} has numbers with leading zeros and is read as text;"
-                f" columns=[{name!r}] (--columns) reads it as numbers"
-            )
-        elif is_chosen and kinds[name] == "int" and column.is_counter and column.n_rows >= _MIN_COUNTER_ROWS:
-            remarks.append(
-                f"column {name!r} counts the rows and is used as a feature; if it identifies them, use"
-                f" id={name!r} (--id {name})"
-            )
-        elif kinds[name] == "nested":
-            remarks.append(f"column {name!r} contains {column.dtype} and is not used")
-        elif column.has_units and kinds[name] == "text":
-            remarks.append(
-                f"column {name!r} contains text such as {column.amount!r} and is not used as a feature; write"
-                " plain numbers to use it"
-            )
+        remark = None if name in named else _column_remark(name, column, kinds[name])
+        if remark is not None and name.casefold() not in (ends or ()):
+            remarks.append(f"column {name!r} {remark}")
     return tuple(remarks)
+
+
+def _column_remark(name: str, column: Column, kind: str) -> str | None:
+    """Return a note about a column that is neither label nor id and is not requested by name, if any."""
+    label, row_id = f"label={name!r} (--label {name})", f"id={name!r} (--id {name})"
+    if column.is_code:
+        return (
+            "has numbers with leading zeros and is read as text;"
+            f" columns=[{name!r}] (--columns) reads it as numbers"
+        )
+    if kind == "int" and name.casefold() in _LABEL_NAMES:
+        return f"contains integers and is used as a feature; if it is the label, use {label}"
+    if kind == "int" and column.is_counter and column.n_rows >= _MIN_COUNTER_ROWS:
+        return f"counts the rows and is used as a feature; if it identifies them, use {row_id}"
+    if kind == "int" and _ID_NAME.search(name):
+        return f"contains integers and is used as a feature; if it identifies the rows, use {row_id}"
+    if kind == "nested":
+        return f"contains {column.dtype} and is not used"
+    if kind == "text" and column.has_units:
+        return (
+            f"contains text such as {column.amount!r} and is not used as a feature; write plain numbers to"
+            f" use it, or name it as the label with {label}"
+        )
+    return None
 
 
 def read_columns(source: ColumnSource, stream: bool = False) -> Table:

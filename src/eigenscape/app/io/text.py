@@ -14,9 +14,9 @@ from pathlib import Path
 
 from eigenscape._format import format_bytes
 from eigenscape._memory import require
-from eigenscape.app.io.arrow import compute, csv, pa
+from eigenscape.app.io.arrow import csv, pa
 from eigenscape.app.io.column_selection import ColumnSelection
-from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert
+from eigenscape.app.io.columns import MISSING_CELLS, Column, columns_of_text, convert, trimmed
 from eigenscape.app.io.guards import (
     check_expansion,
     check_quotes,
@@ -177,7 +177,7 @@ class TextSource:
             converted = {name: block[name] for name in names}
             for name, cells in converted.items():
                 if self.columns[name].dtype == pa.string():
-                    converted[name] = compute.utf8_trim_whitespace(cells)
+                    converted[name] = trimmed(cells)
                 elif self.columns[name].dtype != cells.type:
                     converted[name] = convert(cells, self.columns[name])
             yield converted

@@ -80,7 +80,11 @@ def find_layout(
                 f"{source} has {width} columns, and a text table may have at most {MAX_COLUMNS}; is it"
                 " transposed? Store wide data as npy or parquet"
             )
-        rows = [row for row in csv.reader(lines[:_SAMPLE_LINES], delimiter=delimiter) if row]
+        rows = [
+            row
+            for row in csv.reader(lines[:_SAMPLE_LINES], delimiter=delimiter, skipinitialspace=True)
+            if row
+        ]
     except csv.Error as error:
         raise InputFileError(
             f"{source} cannot be read as a text table: {error}; check it for an unmatched quotation mark"
@@ -124,6 +128,7 @@ def _header_names(rows: list[list[str]], is_quoted: bool, source: str) -> tuple[
         raise row_names_error(source)
     if is_longer or not names[0]:  # R writes no name for the row names, pandas an empty one
         names[: names[0] == ""] = ["row"]
+    names[0] = names[0].lstrip("#").strip() or names[0]  # a header that is written as a comment
     is_trailing = names[-1] == ""
     names = [name or f"x{place}" for place, name in enumerate(names)]
     name, count = Counter(names).most_common(1)[0]
