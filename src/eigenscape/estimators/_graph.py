@@ -75,7 +75,9 @@ class Neighborhood:
             search = "exact"
         if search in ("auto", "exact"):
             check_search_work(option.metric, points.shape[0])
-        index = neighbor_index(points, option.metric, option.metric_params, self.n_jobs, search, distinct)
+        index = neighbor_index(
+            points, option.metric, option.metric_params, self.n_jobs, search, distinct, rows
+        )
         if isinstance(option, RadiusGraph):
             return radius_graph(index, option.radius)
         if k is None:

@@ -30,6 +30,7 @@ from eigenscape.exceptions import DataRangeError
 from eigenscape.graph.blocks import BlockIndex, of_unit_magnitude, spanning_pairs
 from eigenscape.graph.bounds import principal_directions
 from eigenscape.graph.inverted_file import Cells, Projection, build_cells, nearest_center
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.search import RowSearch
 from eigenscape.graph.sparse_distances import distance_table, table_of_rows
 from eigenscape.graph.tuning import TUNING
@@ -50,12 +51,14 @@ class ApproximateIndex(RowSearch):
 
     X: np.ndarray
 
-    def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
+    def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None, rows: RowIndex | None = None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         self.metric, self.n_jobs = metric, n_jobs
+        if rows is not None and rows.X is self.X:  # they are hashed already
+            self.rows = rows
         self.n_points = len(self.X)
         # Distances are compared in single precision, in units of `_unit`.
-        magnitude = int(np.frexp(np.abs(self.X).max(initial=0.0))[1])
+        magnitude = int(np.frexp(_largest(self.X))[1])
         self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= TUNING.single_exponent else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
@@ -76,7 +79,7 @@ class ApproximateIndex(RowSearch):
     def _check_near(self, Y: np.ndarray) -> None:
         """Raise DataRangeError for rows whose squared distances overflow in single precision."""
         limit = self._unit * 2.0 ** (TUNING.single_exponent + 10)
-        if np.abs(Y).max(initial=0.0) > limit:
+        if _largest(Y) > limit:
             row = int(np.flatnonzero((np.abs(Y) > limit).any(axis=1))[0])
             raise DataRangeError(
                 f"row {row} of X has values beyond +-{limit:.2g}, too far from the training points for"
@@ -318,6 +321,11 @@ class ApproximateIndex(RowSearch):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
+
+
+def _largest(Y: np.ndarray) -> float:
+    """Return the largest absolute value, without a copy of the rows."""
+    return max(float(Y.max(initial=0.0)), -float(Y.min(initial=0.0)))
 
 
 def _leading_directions(rows: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -27,6 +27,7 @@ from eigenscape.exceptions import UndefinedKernelError
 from eigenscape.graph.approximate import ApproximateIndex
 from eigenscape.graph.blocks import BlockIndex, Metric, resolve_metric_params
 from eigenscape.graph.precomputed import PrecomputedIndex
+from eigenscape.graph.row_index import RowIndex
 from eigenscape.graph.search import NeighborIndex, RowSearch
 from eigenscape.graph.sparse_distances import distance_table
 from eigenscape.graph.tree import TreeIndex, visited_leaves
@@ -201,6 +202,7 @@ def neighbor_index(
     n_jobs: int | None = None,
     search: Neighbors = "auto",
     distinct: tuple[np.ndarray, np.ndarray] | None = None,
+    rows: RowIndex | None = None,
 ) -> NeighborIndex:
     """Return an index that searches the rows of ``X``.
 
@@ -231,6 +233,8 @@ def neighbor_index(
     distinct : tuple (first, group), optional
         Result of :func:`~eigenscape.graph.row_index.distinct_rows`, if ``X`` holds the distinct rows of a
         larger set of samples to which an index or ``(indices, distances)`` refers.
+    rows : RowIndex, optional
+        Index that recognises the rows of ``X``, if it has been computed.
 
     Returns
     -------
@@ -270,7 +274,7 @@ def neighbor_index(
     if search != "approximate" and power is not None and _tree_is_fast(X, power, large):
         return TreeIndex(np.asarray(X), power, n_jobs)
     if search == "approximate" or large:
-        return ApproximateIndex(np.asarray(X), str(metric), n_jobs)
+        return ApproximateIndex(np.asarray(X), str(metric), n_jobs, rows)
     return BlockIndex(X, metric, params, n_jobs)
 
 
