@@ -37,5 +37,5 @@ for (left, right), (name, X) in zip(axes, {"four groups": groups, "no groups": n
 plt.show()
 
 # %%
-# "auto" still returns a number for noise, as every clustering does. The warning, and stabilities that are all below 0.9, tell
+# For noise "auto" returns 1 if no number has a stability of 0.8. The warning, and stabilities that are all below 0.9, tell
 # that the rows may be a continuum.

@@ -91,14 +91,21 @@ def n_coordinates(estimator: Any, n_clusters: int) -> int:
     return n_clusters if estimator.n_components is None else int(estimator.n_components)
 
 
-def chosen_count(evidence: CountEvidence) -> int:
+def chosen_count(evidence: CountEvidence, connected: bool) -> int:
     """Return the number of clusters that the evidence favours; warn if it is doubtful."""
-    n_clusters = evidence.best()
+    n_clusters = evidence.best(connected)
     if evidence.is_weak:
         warn(
             f"n_clusters='auto' chose {n_clusters}, but no number of clusters from 2 to"
             f" {evidence.n_clusters[-1]} is stable when the samples are reweighted (at best"
             f" {evidence.stability.max():.2f}, see cluster_evidence_); the data may have no clusters",
+            WeakEvidenceWarning,
+        )
+    elif evidence.is_contradicted(n_clusters):
+        largest = evidence.n_clusters[np.argmax(evidence.eigengap)]
+        warn(
+            f"n_clusters='auto' chose {n_clusters}, which is stable when the samples are reweighted, but the"
+            f" eigengap after {largest} is more than twice as large (see cluster_evidence_)",
             WeakEvidenceWarning,
         )
     return n_clusters

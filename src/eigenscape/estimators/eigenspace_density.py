@@ -158,7 +158,7 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
             coordinates = self._coordinates(self.embedder_, X)
             copy_features(self, self.embedder_)
             self.span_distance_ = resolve_span(self.embedder_, take_rows(X, np.arange(2)), self.span_distance)
-            n_distinct = len(np.unique(coordinates, axis=0))
+            n_distinct = len(np.unique(np.round(coordinates / _scale(coordinates), 9), axis=0))
             with stage("cross-validation"):
                 folds = self._folds(X, coordinates, seed)
                 self.n_mixtures_, left_out = self._choose_mixtures(folds, n_distinct, seed)
@@ -419,9 +419,9 @@ class EigenspaceDensity(DensityMixin, BaseEstimator):
 
 
 def _scale(coordinates: np.ndarray) -> np.ndarray:
-    """Return the standard deviations of coordinates, 1 for constant ones."""
+    """Return the standard deviations of coordinates, 1 for coordinates that are constant up to rounding."""
     spread = coordinates.std(axis=0)
-    return np.where(spread > 0, spread, 1.0)
+    return np.where(spread > 1e-12 * spread.max(initial=0.0), spread, 1.0)
 
 
 def _density(mixture: GaussianMixture, scale: np.ndarray) -> GaussianDensity:

@@ -53,8 +53,9 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters; 2 for "threshold". "auto": of the numbers whose clusters are stable under random
-        weights of the samples, the one with the largest eigengap, at the time of about ten fits; a
-        :class:`~eigenscape.exceptions.WeakEvidenceWarning` is issued if none is. Needs all samples.
+        weights of the samples, the one with the largest eigengap, at the time of about ten fits. A
+        :class:`~eigenscape.exceptions.WeakEvidenceWarning` is issued if none is, or if another number has
+        more than twice that eigengap; a connected graph may have one cluster. Needs all samples.
     assign_labels : {"kmeans", "discretize", "cluster_qr", "threshold", "recursive"}, default="kmeans"
         Method that derives the clusters from the coordinates, as above.
     n_components : int or None, default=None
@@ -221,7 +222,8 @@ class SpectralClustering(ClusterMixin, AffinityMixin, KernelEstimator):
         if auto:
             limit = min(most, edges.shape[0] - 1)
             evidence = count_evidence(affinity.kernel, limit, solver, operator=edges, measure=measure)
-            n_clusters, attributes = chosen_count(evidence), {"cluster_evidence_": evidence._asdict()}
+            n_clusters = chosen_count(evidence, connected=split.labels.max() == 0)
+            attributes = {"cluster_evidence_": evidence._asdict()}
         n_components = n_coordinates(self, n_clusters)
         embed = laplacian_eigenmaps if by_cut else spectral_map
         model = embed(affinity.kernel, n_components, solver, operator=edges, measure=measure)

@@ -175,8 +175,17 @@ class CountEvidence(NamedTuple):
         """Whether no number of clusters is stable."""
         return not (self.stability >= TUNING.stable_clusters).any()
 
-    def best(self) -> int:
-        """Return the stable number with the largest eigengap; without one, the most stable number."""
+    def is_contradicted(self, n_clusters: int) -> bool:
+        """Whether another number of clusters has an eigengap of more than twice the size."""
+        own = self.eigengap[self.n_clusters == n_clusters]
+        return bool((own < TUNING.clear_eigengap * self.eigengap.max()).any())
+
+    def best(self, connected: bool = False) -> int:
+        """Return the stable number with the largest eigengap; without one, the most stable number.
+
+        If the graph is ``connected`` and the most stable number is not nearly stable, it is 1."""
+        if connected and self.stability.max() < TUNING.single_cluster:
+            return 1
         is_stable = self.stability >= TUNING.stable_clusters
         score = self.stability if self.is_weak else np.where(is_stable, self.eigengap, -np.inf)
         return int(self.n_clusters[np.argmax(score)])

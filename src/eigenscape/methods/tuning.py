@@ -19,6 +19,10 @@ class Tuning:
     # --- clustering ---
     #: Clusters count as stable from this mean adjusted Rand index on.
     stable_clusters: float = 0.9
+    #: A connected graph without a number of this stability has one cluster.
+    single_cluster: float = 0.8
+    #: Smallest eigengap of a stable number, relative to the largest of all numbers, that is no weak evidence.
+    clear_eigengap: float = 0.5
 
     # --- compact ---
     #: Root mean square error, relative to the spread of the map, that is small enough.

@@ -61,6 +61,15 @@ def test_missing_weights_and_weights_of_zero(tmp_path):
 @pytest.mark.long
 def test_the_number_of_clusters(tmp_path, table):
     options = "-k auto --columns x,y --weight w --max-clusters 6"
+    assert (
+        "chose 1, but no number of clusters from 2 to 6 is stable" in good("cluster", table, options).stderr
+    )
+    header, *rows = table.read_text().splitlines()
+    away = [row.split(",") for row in rows]
+    which = header.split(",").index("x")
+    for cells in away[::2]:
+        cells[which] = str(float(cells[which]) + 100)
+    table.write_text("\n".join([header, *map(",".join, away)]) + "\n")
     found = json.loads(good("cluster", table, options, "--json").stdout)
     assert len(found["sizes"]) in found["evidence"]["n_clusters"]
     assert len(found["evidence"]["stability"]) == 5

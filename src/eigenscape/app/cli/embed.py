@@ -127,11 +127,12 @@ def cluster(
     evidence = vars(run.estimator).get("cluster_evidence_")
     if evidence is not None:  # for a number of clusters that was chosen from the data
         summary["evidence"] = {key: list(map(float, values)) for key, values in evidence.items()}
-        place = summary["evidence"]["n_clusters"].index(len(sizes))
-        run.say(
-            f"{len(sizes)} clusters chosen from 2 to {evidence['n_clusters'][-1]:g}: eigengap"
-            f" {evidence['eigengap'][place]:.2g}, stability {evidence['stability'][place]:.2f}"
-        )
+        if len(sizes) > 1:
+            place = summary["evidence"]["n_clusters"].index(len(sizes))
+            run.say(
+                f"{len(sizes)} clusters chosen from 2 to {evidence['n_clusters'][-1]:g}: eigengap"
+                f" {evidence['eigengap'][place]:.2g}, stability {evidence['stability'][place]:.2f}"
+            )
     run.say(f"rows in each cluster: {', '.join(map(str, sizes))}")
     run.finish("clusters", **summary)
 
