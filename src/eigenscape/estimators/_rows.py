@@ -70,6 +70,8 @@ def check_input(
         Floating-point numbers; an array of objects if the estimator has a function of two objects.
     """
     name, precomputed, fit = type(estimator).__name__, estimator._is_precomputed(), reset and not chunk
+    if isinstance(X, np.ndarray) and not X.flags.aligned:  # such as a part of a message of dask
+        X = X.copy()
     if not reset and not precomputed and _is_checked(estimator, X):
         check_numbers(X, missing=estimator._missing, first_row=first_row)
         return X

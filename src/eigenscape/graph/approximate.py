@@ -54,7 +54,7 @@ class ApproximateIndex(RowSearch):
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None, rows: RowIndex | None = None) -> None:
         self.X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         self.metric, self.n_jobs = metric, n_jobs
-        if rows is not None and rows.X is self.X:  # they are hashed already
+        if rows is not None and rows.X.shape[0] == len(self.X):  # they are distinct, and hashed already
             self.rows = rows
         self.n_points = len(self.X)
         # Distances are compared in single precision, in units of `_unit`.
@@ -62,8 +62,13 @@ class ApproximateIndex(RowSearch):
         self._unit = 1.0 if metric == "cosine" or abs(magnitude) <= TUNING.single_exponent else 2.0**magnitude
         self._rows = self._scaled(self.X)
         with stage("neighbour index"):
-            self._origin, self._directions = _leading_directions(self._rows, self.rows.order)
+            self._origin, self._directions = _leading_directions(self._rows, self._order)
             self._tune()
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """Order (n,) of the rows by which samples are drawn; it does not depend on their unit."""
+        return RowIndex(self._rows).order if self.metric == "cosine" else self.rows.order
 
     def _scaled(self, Y: Rows) -> np.ndarray:
         """Return rows whose Euclidean distances have the same order as the distances of the metric."""
@@ -111,13 +116,13 @@ class ApproximateIndex(RowSearch):
     @cached_property
     def _points(self) -> Projection:
         """The projections of all points."""
-        return self._project(self._rows, self.rows.order)
+        return self._project(self._rows, self._order)
 
     @cached_property
     def _cells(self) -> Cells:
         """The cells of all points; built anew in a loaded model, as compiled code must not trust a file."""
         n_cells = min(int(np.clip(2 * self.n_points**0.5, 16, 4096)), self.n_points)
-        return build_cells(self._points.points, self.rows.order, n_cells, self.n_jobs)
+        return build_cells(self._points.points, self._order, n_cells, self.n_jobs)
 
     def _use_components(self, count: int) -> None:
         """Set the number of components, for which cells are built anew."""
@@ -128,7 +133,7 @@ class ApproximateIndex(RowSearch):
     def _tune(self) -> None:
         """Choose the numbers of components, cells and candidates by the neighbours of a sample."""
         places = np.linspace(0, self.n_points - 1, min(TUNING.recall_points, self.n_points)).astype(np.intp)
-        sample = self.rows.order[places]
+        sample = self._order[places]
         k = min(TUNING.recall_neighbors, self.n_points)
         truth = self._true_neighbors(self._rows[sample], k)
         d = self._rows.shape[1]
@@ -211,7 +216,7 @@ class ApproximateIndex(RowSearch):
 
     def _true_neighbors(self, queries: np.ndarray, k: int) -> np.ndarray:
         """Return the indices (q, k) of the nearest rows to ``queries``; ties by rank."""
-        rows, order = self._rows, self.rows.order
+        rows, order = self._rows, self._order
         center = queries.mean(axis=0, dtype=np.float64).astype(rows.dtype)
         points = (queries - center).astype(np.float32)
         more = min(k + 5, len(rows))  # single precision does not tell near ties apart
@@ -320,7 +325,9 @@ class ApproximateIndex(RowSearch):
         return BlockIndex(Z, self.metric, {}, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_cells", "_points")}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("_cells", "_points", "_order")
+        }
 
 
 def _largest(Y: np.ndarray) -> float:

@@ -100,7 +100,11 @@ def _solve(
     signs = column_signs(values)
     signs[0] = 1.0
     gaps = np.append(0.0, pairs.values[:n_components])
-    residuals = relative_residuals(forms.rough, forms.moment, gaps, U)
+    # Of the problem on the functions that are not left out.
+    basis = np.column_stack([U[:, :1], whitener - means @ whitener])
+    within = np.linalg.lstsq(basis, U, rcond=None)[0]
+    rough, moment = (basis.T @ form @ basis for form in (forms.rough, forms.moment))
+    residuals = relative_residuals(rough, moment, gaps, within)
     return AnchoredEigenfunctions(
         AnchoredKernel(weights, inner, X),
         EigenPairs(1 - gaps, U * signs, residuals, "anchors"),
