@@ -5,7 +5,7 @@
 
 import { combineMasks, countMask } from "./bits.js";
 import { paint } from "./colors.js";
-import { element, formatCount, replaceChildren } from "./dom.js";
+import { element, formatCount, formatNumber, replaceChildren } from "./dom.js";
 import { drawLegend, visiblePoints } from "./legend.js";
 import { MapView } from "./map.js";
 import { parseRow, placeRow } from "./place.js";
