@@ -12,7 +12,7 @@ from eigenscape._typing import Rows
 from eigenscape.graph.near_rows import NearRowIndex
 from eigenscape.graph.neighbors import NeighborIndex, neighbor_index
 from eigenscape.graph.row_index import distinct_rows
-from eigenscape.kernels.base import BoundKernel, Columns, as_float64
+from eigenscape.kernels.base import BoundKernel, Columns, PointIndex, as_float64, training_index
 from eigenscape.kernels.pairwise import squared_euclidean
 
 
@@ -87,3 +87,8 @@ class BoundVariableGaussian:
         if len(new):
             widths[new] = self.index.nearest(Y[new], self.k)[0][:, -1]
         return widths
+
+
+@training_index.register
+def _(kernel: BoundVariableGaussian) -> PointIndex:
+    return kernel.rows
